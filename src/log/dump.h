@@ -59,6 +59,7 @@ struct dump_target {
 void hwpmc_dump_free(struct dump *d);
 void hwpmc_dump_drop(struct dump *d);
 bool hwpmc_dump_has_ended(const struct hwpmc_owner *o, struct task_struct *leader);
+bool hwpmc_dump_is_ending(const struct hwpmc_owner *o, struct task_struct *leader);
 bool hwpmc_dump_look(struct dump *d, struct hwpmc_owner *o,
 		     struct task_struct *leader);
 bool hwpmc_dump_look_at_names(struct dump *d, struct hwpmc_owner *o,
@@ -77,7 +78,7 @@ struct dump_batch *hwpmc_dump_batch_new(struct hwpmc_owner *o, bool brief);
 void hwpmc_dump_batch_free(struct dump_batch *b);
 void hwpmc_dump_batch_add(struct dump_batch *b, struct task_struct *leader,
 			  const struct dump_target *dt);
-void hwpmc_dump_batch_check(struct dump_batch *b, struct task_struct *leader);
+bool hwpmc_dump_batch_check(struct dump_batch *b, struct task_struct *leader);
 int hwpmc_dump_batch_again(struct dump_batch *b, struct task_struct *leader, u32 nr,
 			   bool no_maps, bool last, bool *told);
 void hwpmc_dump_batch_ended(struct dump_batch *b, u32 nr, u64 tsc);
@@ -86,6 +87,7 @@ struct file *hwpmc_dump_batch_exe(struct dump_batch *b, struct task_struct *lead
 
 /* dump_lost.c */
 bool hwpmc_dump_later(struct hwpmc_owner *o, u32 nr, u64 delay, bool owed);
+void hwpmc_dump_end_later(struct hwpmc_owner *o, u32 nr);
 
 /* dump_target.c */
 void hwpmc_dump_targets(struct hwpmc_owner *o, u64 since);

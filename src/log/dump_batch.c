@@ -131,8 +131,8 @@ void hwpmc_dump_batch_add(struct dump_batch *b, struct task_struct *leader,
 	if (look_or_report(d, b->owner, leader)) {
 		b->waited = d->waited;
 		batch_keep(b, d);
-		if (!dt)
-			hwpmc_dump_batch_check(b, leader);
+		if (!dt && !hwpmc_dump_batch_check(b, leader))
+			hwpmc_dump_end_later(b->owner, owner_pid_of(b->owner, leader));
 	} else {
 		b->waited = d->waited;
 	}
@@ -142,14 +142,18 @@ void hwpmc_dump_batch_add(struct dump_batch *b, struct task_struct *leader,
  * hwpmc_dump_batch_check - has the process that was read ended meanwhile?
  *
  * Its exit hook may have passed before it was read, so that nothing would end it in the
- * log.  One that is between the hook and the end is not seen here.
+ * log.  False: it is about to end, and the caller looks again later.
  */
-void hwpmc_dump_batch_check(struct dump_batch *b, struct task_struct *leader)
+bool hwpmc_dump_batch_check(struct dump_batch *b, struct task_struct *leader)
 {
 	u32 pid = owner_pid_of(b->owner, leader);
 
-	if (pid != PMCLOG_PID_KERNEL && hwpmc_dump_has_ended(b->owner, leader))
-		hwpmc_dump_batch_ended(b, pid, ring_clock());
+	if (pid == PMCLOG_PID_KERNEL)
+		return true;
+	if (!hwpmc_dump_has_ended(b->owner, leader))
+		return !hwpmc_dump_is_ending(b->owner, leader);
+	hwpmc_dump_batch_ended(b, pid, ring_clock());
+	return true;
 }
 
 /*

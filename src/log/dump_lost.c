@@ -19,7 +19,30 @@
 #include "target/target.h"
 
 #define PATIENCE	NSEC_PER_SEC	/* with forks, execs and mmap locks */
+#define END_PATIENCE	(10 * NSEC_PER_SEC)	/* with the end of a process */
 #define MEMORY_WAIT	NSEC_PER_SEC
+
+static struct lost_process *find_lost(struct log_lost *l, u32 nr)
+{
+	struct lost_process *p;
+
+	for (p = l->at; p < l->at + l->n; p++)
+		if (p->nr == nr)
+			return p;
+	return NULL;
+}
+
+/* NULL: the list is full. */
+static struct lost_process *add_lost(struct log_lost *l, u32 nr)
+{
+	struct lost_process *p = l->at + l->n;
+
+	if (l->n == LOST_MAX)
+		return NULL;
+	l->n++;
+	*p = (struct lost_process){ .nr = nr };
+	return p;
+}
 
 /*
  * hwpmc_dump_later - process @nr is to be logged by a later pass
@@ -31,24 +54,44 @@
 bool hwpmc_dump_later(struct hwpmc_owner *o, u32 nr, u64 delay, bool owed)
 {
 	struct log_lost *l = &o->log.lost;
-	struct lost_process *p;
+	struct lost_process *p = find_lost(l, nr) ?: add_lost(l, nr);
 
-	for (p = l->at; p < l->at + l->n; p++)
-		if (p->nr == nr)
-			break;
-	if (p == l->at + LOST_MAX) {
+	if (!p) {
 		l->due = true;
 		if (owed)
 			hwpmc_dump_count_loss(o);
 		return false;
 	}
-	if (p == l->at + l->n) {
-		l->n++;
-		*p = (struct lost_process){ .nr = nr };
-	}
 	p->after = delay ? ktime_get_ns() + delay : 0;
 	p->owed |= owed;
+	p->ends = false;
 	return true;
+}
+
+/*
+ * hwpmc_dump_end_later - process @nr has been logged, and may have passed its exit hook
+ *
+ * Nothing of it is lost.  Without room the log has no end of it.
+ */
+void hwpmc_dump_end_later(struct hwpmc_owner *o, u32 nr)
+{
+	struct lost_process *p = find_lost(&o->log.lost, nr);
+
+	if (p)
+		return;
+	p = add_lost(&o->log.lost, nr);
+	if (p)
+		p->ends = true;
+}
+
+/* All but those of which only the end is waited for */
+static unsigned int lost_count(const struct log_lost *l)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < l->n; i++)
+		n += !l->at[i].ends;
+	return n;
 }
 
 /*
@@ -146,38 +189,62 @@ static int may_dump(struct hwpmc_owner *o, const struct pid *pid,
 }
 
 /*
- * Reads process @nr.  SYSEXIT makes readers forget the process, then its state is
+ * Is the process of @p, which @task is or may be by now, to be read?  It has not ended.
+ * @waited: ns since the first attempt
+ *
+ * 0 or see may_dump(): -ESRCH if only SYSEXIT can be logged, -EAGAIN.  -EBUSY: neither.
+ */
+static int may_dump_listed(struct hwpmc_owner *o, struct lost_process *p, struct pid *pid,
+			   struct task_struct *task, bool *no_maps, bool last, u64 waited)
+{
+	bool was_ending = p->ends;
+
+	p->ends = hwpmc_dump_is_ending(o, task);
+	if (p->ends && !last)
+		return waited > END_PATIENCE ? -ESRCH : -EAGAIN;
+	/* another process has the pid, and its fork is logged */
+	if (was_ending && !p->ends)
+		return -EBUSY;
+	return may_dump(o, pid, task, no_maps, last || waited > PATIENCE);
+}
+
+/*
+ * Reads the process of @p.  SYSEXIT makes readers forget the process, then its state is
  * logged again.  Samples that are still in the rings need the state that readers
  * have, so all older records are logged first, even if the process has ended.
  *
+ * @waited: ns since the first attempt
  * @told: out: the log has its mappings, needs none, or counts them as lost
  *
  * 0: nothing is left to do.  -EAGAIN: try again later.  -ENOMEM.
  */
-static int dump_again(struct dump_batch *b, struct hwpmc_owner *o, u32 nr, bool last,
-		      bool *told)
+static int dump_again(struct dump_batch *b, struct hwpmc_owner *o, struct lost_process *p,
+		      bool last, u64 waited, bool *told)
 {
+	bool no_maps = false, over = last || waited > PATIENCE, ended;
 	struct task_struct *task = NULL;
-	bool no_maps = false, ended;
 	struct pid *pid;
 	int err;
 	u64 tsc;
 
 	rcu_read_lock();
-	pid = get_pid(find_pid_ns(nr, o->pid_ns));
+	pid = get_pid(find_pid_ns(p->nr, o->pid_ns));
 	if (pid)
 		task = get_pid_task(pid, PIDTYPE_TGID);
 	ended = !task || hwpmc_dump_has_ended(o, task);
 	/* before another process can get the pid and log its fork */
 	tsc = ring_clock();
 	rcu_read_unlock();
-	err = ended ? -ESRCH : may_dump(o, pid, task, &no_maps, last);
+	err = ended ? -ESRCH :
+		      may_dump_listed(o, p, pid, task, &no_maps, last, waited);
 	if (!err)
-		err = hwpmc_dump_batch_again(b, task, nr, no_maps, last, told);
-	if (!err)
-		hwpmc_dump_batch_check(b, task);
+		err = hwpmc_dump_batch_again(b, task, p->nr, no_maps, over, told);
+	if (!err && !hwpmc_dump_batch_check(b, task)) {
+		p->ends = true;
+		err = -EAGAIN;
+	}
 	if (err == -ESRCH)
-		hwpmc_dump_batch_ended(b, nr, tsc);
+		hwpmc_dump_batch_ended(b, p->nr, tsc);
 	if (task)
 		put_task_struct(task);
 	put_pid(pid);
@@ -188,20 +255,21 @@ static int dump_again(struct dump_batch *b, struct hwpmc_owner *o, u32 nr, bool 
 static bool dump_listed(struct dump_batch *b, struct hwpmc_owner *o,
 			struct lost_process *p, u64 now, bool last)
 {
-	bool over = p->since && now - p->since > PATIENCE;
+	u64 waited = p->since ? now - p->since : 0;
 	bool told = false;
 	int err;
 
 	if (!last && p->after > now)
 		return true;
 	p->after = 0;
-	err = dump_again(b, o, p->nr, last || over, &told);
-	if (err == -EAGAIN) {
+	err = dump_again(b, o, p, last, waited, &told);
+	p->owed &= !told;
+	if (err == -EAGAIN && !last) {
 		p->since = p->since ?: now;
 		return true;
 	}
 	if (err != -ENOMEM || last) {
-		if (p->owed && !told)
+		if (p->owed)
 			hwpmc_dump_count_loss(o);
 		return false;
 	}
@@ -210,11 +278,11 @@ static bool dump_listed(struct dump_batch *b, struct hwpmc_owner *o,
 	return true;
 }
 
-/* Returns how many were dumped. */
+/* Returns how many were dumped, or have begun to end. */
 static unsigned int dump_all_listed(struct hwpmc_owner *o, bool last)
 {
 	struct log_lost *l = &o->log.lost;
-	unsigned int i, n = l->n, kept = 0;
+	unsigned int i, n = l->n, kept = 0, lost = lost_count(l);
 	struct dump_batch *b;
 	u64 now = ktime_get_ns();
 
@@ -240,7 +308,7 @@ static unsigned int dump_all_listed(struct hwpmc_owner *o, bool last)
 	smp_store_release(&o->log.told.attaches, o->log.told.attaches + 1);
 	hwpmc_dump_batch_free(b);
 	l->n = kept;
-	return n - kept;
+	return lost - lost_count(l);
 }
 
 /*
@@ -282,7 +350,7 @@ void hwpmc_dump_lost(struct hwpmc_owner *o, bool last)
 		l->due = true;
 	if (!all && any)
 		hwpmc_dump_young(o, l->complete_since);
-	if (!l->n && !l->due)
+	if (!lost_count(l) && !l->due)
 		l->complete_since = now;
 }
 

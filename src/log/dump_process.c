@@ -482,6 +482,23 @@ bool hwpmc_dump_has_ended(const struct hwpmc_owner *o, struct task_struct *leade
 }
 
 /*
+ * hwpmc_dump_is_ending - may the process have passed its exit hook?
+ *
+ * True from just before the hook on; see hwpmc_dump_has_ended(), which is true later:
+ * samples may come until then.
+ */
+bool hwpmc_dump_is_ending(const struct hwpmc_owner *o, struct task_struct *leader)
+{
+	bool ending;
+
+	rcu_read_lock();
+	ending = !atomic_read(&leader->signal->live) &&
+		 !hwpmc_target_find_rcu(o, task_tgid(leader));
+	rcu_read_unlock();
+	return ending;
+}
+
+/*
  * hwpmc_dump_look - read the process of @leader; hwpmc_dump_tell() logs it
  *
  * False: this is not possible now; @d has the reason.  hwpmc_dump_free() frees the

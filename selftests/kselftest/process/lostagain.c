@@ -3,10 +3,12 @@
  * Processes that are logged again because records of them were lost, while the reader
  * of the log is slow.
  */
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "fusefile.h"
 #include "module.h"
 #include "rate.h"
 #include "recorder.h"
@@ -106,12 +108,13 @@ static int map_code(struct target *t, void *arg)
 	return !arg;
 }
 
-static void lose_records(META, FIXTURE_DATA(lostagain) *self, struct target *t)
+static void lose_records_of(META, FIXTURE_DATA(lostagain) *self, struct target *t,
+			    int (*code)(struct target *t, void *arg))
 {
 	unsigned int steps = 0;
 	uint64_t lost;
 
-	ASSERT_TRUE(target_begin(t, map_code, NULL));
+	ASSERT_TRUE(target_begin(t, code, NULL));
 	fill_rings(_metadata, self);
 	lost = records_lost(self->dev);
 	while (records_lost(self->dev) < lost + MANY && ++steps < 20000)
@@ -120,6 +123,11 @@ static void lose_records(META, FIXTURE_DATA(lostagain) *self, struct target *t)
 	TH_LOG("%u mappings, %llu records lost", steps,
 	       (unsigned long long)lost);
 	ASSERT_LE(MANY, lost);
+}
+
+static void lose_records(META, FIXTURE_DATA(lostagain) *self, struct target *t)
+{
+	lose_records_of(_metadata, self, t, map_code);
 }
 
 /* PROC_CREATE and SYSEXIT have the pid in the same place. */
@@ -236,6 +244,59 @@ TEST_F(lostagain, zombie)
 	EXPECT_LT(0, named);
 	EXPECT_LT(0, gone);
 	EXPECT_EQ(0, young_lives);
+}
+
+#define PLACE	"/tmp/lostagain"
+
+/* As map_code(), with a file that keeps it from its end. */
+static int hold_file(struct target *t, void *arg)
+{
+	return open(PLACE "/file", O_RDWR) < 0 ? 1 : map_code(t, arg);
+}
+
+/*
+ * The process is past its exit hook, and not at its end: what is logged of it then has no
+ * end, unless the writer thread waits for that.
+ */
+TEST_F(lostagain, ending)
+{
+	struct fusefile *hold = shared_memory(sizeof(*hold));
+	unsigned int named = 0, gone = 0;
+	struct pmclog_rec rec;
+	bool lives = true;
+	struct target t;
+	pid_t server;
+
+	server = fusefile_begin(PLACE, hold);
+	if (!server)
+		SKIP(return, "no FUSE");
+	hold->hold_flush = true;
+	lose_records_of(_metadata, self, &t, hold_file);
+	ASSERT_EQ(0, kill(t.pid, SIGKILL));
+	EXPECT_TRUE(wait_true(&hold->held, scaled(5000, 60000)));
+	self->r.chunk = 65536;
+	self->r.pause_ms = 0;
+	ASSERT_EQ(0, dev_flush(self->dev));
+	sleep_ms(EXITING_MS);
+	ASSERT_EQ(0, dev_flush(self->dev));
+	hold->let_go = true;
+	EXPECT_TRUE(wait_ended(t.pid, scaled(5000, 60000)));
+	sleep_ms(EXITING_MS);
+	end_log(_metadata, self);
+	fusefile_end(PLACE, server);
+	LOG_FOR_EACH(&self->r.log, rec) {
+		if (is_of(&rec, PMCLOG_T_PROC_CREATE, t.pid)) {
+			named++;
+			lives = true;
+		} else if (is_of(&rec, PMCLOG_T_SYSEXIT, t.pid)) {
+			gone++;
+			lives = false;
+		}
+	}
+	target_kill(&t);
+	TH_LOG("named %u times, gone %u times", named, gone);
+	EXPECT_LT(0, named);
+	EXPECT_FALSE(lives);
 }
 
 TEST_HARNESS_MAIN

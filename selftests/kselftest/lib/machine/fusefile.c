@@ -95,6 +95,12 @@ static void serve_one(int fd, struct fusefile *f,
 	case FUSE_GETATTR:
 		answer_attr(fd, in);
 		break;
+	case FUSE_FLUSH:
+		f->held = f->hold_flush;
+		while (f->hold_flush && !f->let_go)
+			sleep_ms(1);
+		answer(fd, in->unique, 0, NULL, 0);
+		break;
 	case FUSE_OPEN:
 		if (f->hold_open) {
 			f->opens++;

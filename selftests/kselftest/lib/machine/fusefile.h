@@ -14,6 +14,7 @@
 /**
  * struct fusefile - shared with the server
  * @hold_setattr: a change of attributes, as before the last write, is not answered ...
+ * @hold_flush: a close of it is not answered ...
  * @hold_open: opening it is not answered, once this is set.  A process that is
  *	killed meanwhile gets an answer, as on NFS: the kernel waits for one otherwise
  * @hold_read: what is read of it is not answered ...
@@ -27,6 +28,7 @@
  */
 struct fusefile {
 	volatile bool	hold_setattr;
+	volatile bool	hold_flush;
 	volatile bool	hold_open;
 	volatile bool	hold_read;
 	volatile bool	deaf;
