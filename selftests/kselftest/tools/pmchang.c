@@ -12,7 +12,7 @@
 #define PLACE		"/tmp/pmchang"
 #define CLOCK		"-n 1000000 -S cpu-clock "
 /* pmcstat waits for tables at the start and at the end, for some seconds. */
-#define PATIENCE_MS	scaled(20000, 120000)
+#define PATIENCE_MS	scaled(20000, 300000)
 #define LIMIT		900	/* of a test, in seconds: the debug kernel takes minutes */
 
 #ifdef __aarch64__
