@@ -78,7 +78,6 @@ struct dump_batch *hwpmc_dump_batch_new(struct hwpmc_owner *o, bool brief);
 void hwpmc_dump_batch_free(struct dump_batch *b);
 void hwpmc_dump_batch_add(struct dump_batch *b, struct task_struct *leader,
 			  const struct dump_target *dt);
-bool hwpmc_dump_batch_check(struct dump_batch *b, struct task_struct *leader);
 int hwpmc_dump_batch_again(struct dump_batch *b, struct task_struct *leader, u32 nr,
 			   bool no_maps, bool last, bool *told);
 void hwpmc_dump_batch_ended(struct dump_batch *b, u32 nr, u64 tsc);

@@ -110,6 +110,36 @@ static void batch_keep(struct dump_batch *b, const struct dump *d)
 		hwpmc_dump_batch_tell(b);
 }
 
+/* Has another process than that of @leader the pid? */
+static bool has_new_process(const struct hwpmc_owner *o, u32 nr, struct task_struct *leader)
+{
+	struct task_struct *task;
+
+	rcu_read_lock();
+	task = pid_task(find_pid_ns(nr, o->pid_ns), PIDTYPE_TGID);
+	rcu_read_unlock();
+	return task && task != leader;
+}
+
+/*
+ * Has the process @nr that was read ended meanwhile?  Its exit hook may have passed before
+ * it was read, so that nothing would end it in the log.
+ *
+ * False: it is about to end, and the caller looks again later.
+ */
+static bool batch_check(struct dump_batch *b, struct task_struct *leader, u32 nr)
+{
+	u64 tsc;
+
+	if (!hwpmc_dump_has_ended(b->owner, leader))
+		return !hwpmc_dump_is_ending(b->owner, leader);
+	/* a process that gets the pid after the look has a later stamp */
+	tsc = ring_clock();
+	if (!has_new_process(b->owner, nr, leader))
+		hwpmc_dump_batch_ended(b, nr, tsc);
+	return true;
+}
+
 /*
  * hwpmc_dump_batch_add - read the process of @leader, and add it to the batch
  * @dt: selects what is logged of a target; stays until hwpmc_dump_batch_tell().
@@ -119,6 +149,7 @@ void hwpmc_dump_batch_add(struct dump_batch *b, struct task_struct *leader,
 			  const struct dump_target *dt)
 {
 	struct dump *d = &b->d[b->n];
+	u32 pid;
 
 	if (owner_pid_of(b->owner, leader) == PMCLOG_PID_KERNEL ||
 	    (!dt && hwpmc_dump_has_ended(b->owner, leader)))
@@ -130,30 +161,13 @@ void hwpmc_dump_batch_add(struct dump_batch *b, struct task_struct *leader,
 	d->waited = b->waited;
 	if (look_or_report(d, b->owner, leader)) {
 		b->waited = d->waited;
+		pid = d->pid;
 		batch_keep(b, d);
-		if (!dt && !hwpmc_dump_batch_check(b, leader))
-			hwpmc_dump_end_later(b->owner, owner_pid_of(b->owner, leader));
+		if (!dt && !batch_check(b, leader, pid))
+			hwpmc_dump_end_later(b->owner, pid);
 	} else {
 		b->waited = d->waited;
 	}
-}
-
-/*
- * hwpmc_dump_batch_check - has the process that was read ended meanwhile?
- *
- * Its exit hook may have passed before it was read, so that nothing would end it in the
- * log.  False: it is about to end, and the caller looks again later.
- */
-bool hwpmc_dump_batch_check(struct dump_batch *b, struct task_struct *leader)
-{
-	u32 pid = owner_pid_of(b->owner, leader);
-
-	if (pid == PMCLOG_PID_KERNEL)
-		return true;
-	if (!hwpmc_dump_has_ended(b->owner, leader))
-		return !hwpmc_dump_is_ending(b->owner, leader);
-	hwpmc_dump_batch_ended(b, pid, ring_clock());
-	return true;
 }
 
 /*
@@ -184,7 +198,7 @@ static int look_again(struct dump *d, struct hwpmc_owner *o,
  * @last: there is no later attempt
  * @told: out: its mappings are read, not wanted, or counted as lost
  *
- * 0, or see look_again().
+ * 0, or see look_again().  1: it is read, and about to end.
  */
 int hwpmc_dump_batch_again(struct dump_batch *b, struct task_struct *leader, u32 nr,
 			   bool no_maps, bool last, bool *told)
@@ -202,11 +216,12 @@ int hwpmc_dump_batch_again(struct dump_batch *b, struct task_struct *leader, u32
 	d->pid = nr;
 	/* a process that ends has no mappings any more; those that are hidden are counted */
 	*told |= no_maps || d->nmaps || d->hidden;
-	if (err)
+	if (err) {
 		hwpmc_dump_drop(d);
-	else
-		batch_keep(b, d);
-	return err;
+		return err;
+	}
+	batch_keep(b, d);
+	return !batch_check(b, leader, nr);
 }
 
 /* hwpmc_dump_batch_ended - process @nr has ended before @tsc: log its SYSEXIT */

@@ -32,15 +32,24 @@ static struct lost_process *find_lost(struct log_lost *l, u32 nr)
 	return NULL;
 }
 
-/* NULL: the list is full. */
+/* One whose end alone is waited for, and nothing else is owed to; or NULL */
+static struct lost_process *find_ending(struct log_lost *l)
+{
+	struct lost_process *p;
+
+	for (p = l->at; p < l->at + l->n; p++)
+		if (p->ends && !p->owed)
+			return p;
+	return NULL;
+}
+
+/* Gives up one of which only the end is missing, if need be.  NULL: the list is full. */
 static struct lost_process *add_lost(struct log_lost *l, u32 nr)
 {
-	struct lost_process *p = l->at + l->n;
+	struct lost_process *p = l->n < LOST_MAX ? &l->at[l->n++] : find_ending(l);
 
-	if (l->n == LOST_MAX)
-		return NULL;
-	l->n++;
-	*p = (struct lost_process){ .nr = nr };
+	if (p)
+		*p = (struct lost_process){ .nr = nr };
 	return p;
 }
 
@@ -64,6 +73,8 @@ bool hwpmc_dump_later(struct hwpmc_owner *o, u32 nr, u64 delay, bool owed)
 	}
 	p->after = delay ? ktime_get_ns() + delay : 0;
 	p->owed |= owed;
+	if (p->ends)
+		p->since = 0;
 	p->ends = false;
 	return true;
 }
@@ -75,13 +86,10 @@ bool hwpmc_dump_later(struct hwpmc_owner *o, u32 nr, u64 delay, bool owed)
  */
 void hwpmc_dump_end_later(struct hwpmc_owner *o, u32 nr)
 {
-	struct lost_process *p = find_lost(&o->log.lost, nr);
+	struct log_lost *l = &o->log.lost;
 
-	if (p)
-		return;
-	p = add_lost(&o->log.lost, nr);
-	if (p)
-		p->ends = true;
+	if (!find_lost(l, nr) && l->n < LOST_MAX)
+		add_lost(l, nr)->ends = true;
 }
 
 /* All but those of which only the end is waited for */
@@ -189,26 +197,6 @@ static int may_dump(struct hwpmc_owner *o, const struct pid *pid,
 }
 
 /*
- * Is the process of @p, which @task is or may be by now, to be read?  It has not ended.
- * @waited: ns since the first attempt
- *
- * 0 or see may_dump(): -ESRCH if only SYSEXIT can be logged, -EAGAIN.  -EBUSY: neither.
- */
-static int may_dump_listed(struct hwpmc_owner *o, struct lost_process *p, struct pid *pid,
-			   struct task_struct *task, bool *no_maps, bool last, u64 waited)
-{
-	bool was_ending = p->ends;
-
-	p->ends = hwpmc_dump_is_ending(o, task);
-	if (p->ends && !last)
-		return waited > END_PATIENCE ? -ESRCH : -EAGAIN;
-	/* another process has the pid, and its fork is logged */
-	if (was_ending && !p->ends)
-		return -EBUSY;
-	return may_dump(o, pid, task, no_maps, last || waited > PATIENCE);
-}
-
-/*
  * Reads the process of @p.  SYSEXIT makes readers forget the process, then its state is
  * logged again.  Samples that are still in the rings need the state that readers
  * have, so all older records are logged first, even if the process has ended.
@@ -235,12 +223,18 @@ static int dump_again(struct dump_batch *b, struct hwpmc_owner *o, struct lost_p
 	/* before another process can get the pid and log its fork */
 	tsc = ring_clock();
 	rcu_read_unlock();
-	err = ended ? -ESRCH :
-		      may_dump_listed(o, p, pid, task, &no_maps, last, waited);
+	if (ended)
+		err = -ESRCH;
+	else if (p->ends)
+		err = !last && waited < END_PATIENCE &&
+		      hwpmc_dump_is_ending(o, task) ? -EAGAIN : -EBUSY;
+	else
+		err = may_dump(o, pid, task, &no_maps, over);
 	if (!err)
 		err = hwpmc_dump_batch_again(b, task, p->nr, no_maps, over, told);
-	if (!err && !hwpmc_dump_batch_check(b, task)) {
+	if (err > 0) {
 		p->ends = true;
+		p->since = 0;
 		err = -EAGAIN;
 	}
 	if (err == -ESRCH)

@@ -224,7 +224,7 @@ struct log_tee {
  * @after: the process is not read before this time (CLOCK_MONOTONIC); 0: by the
  *	next pass
  * @owed:  the log has its names, but not its mappings, and no loss is counted for that yet
- * @ends:  it has begun to end: only its SYSEXIT is waited for
+ * @ends:  it has been logged, and has begun to end: only its SYSEXIT is waited for
  */
 struct lost_process {
 	u32		nr;

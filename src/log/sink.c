@@ -207,7 +207,8 @@ void hwpmc_sink_detach(struct hwpmc_log *log)
 
 static void sink_error(struct hwpmc_owner *o, int err)
 {
-	WRITE_ONCE(o->log.error, err);
+	/* after the counts of the write; pairs with hwpmc_stats_owner() */
+	smp_store_release(&o->log.error, err);
 	trace_hwpmc_log(o, "error", err);
 	/* signal first: a process in poll() has it when poll() returns */
 	kill_fasync(&o->fasync, SIGIO, POLL_ERR);

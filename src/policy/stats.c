@@ -134,6 +134,8 @@ void hwpmc_stats_owner(struct hwpmc_owner *o, struct hwpmc_driverstats *st)
 	unsigned int i;
 
 	memset(st, 0, sizeof(*st));
+	/* pairs with sink_error(): the counts are not older than the error */
+	st->log_errno = -smp_load_acquire(&log->error);
 	/* read before the committed count, so that in_rings is not negative */
 	written = atomic64_read(&log->totals.written);
 	discarded = atomic64_read(&log->totals.discarded);
@@ -155,7 +157,6 @@ void hwpmc_stats_owner(struct hwpmc_owner *o, struct hwpmc_driverstats *st)
 	st->log_sweeps = atomic64_read(&log->totals.sweeps);
 	st->bytes_written = atomic64_read(&log->totals.bytes);
 	st->records_written = atomic64_read(&log->totals.records);
-	st->log_errno = -READ_ONCE(log->error);
 }
 
 static void stats_combine(struct hwpmc_driverstats *to,
