@@ -289,12 +289,52 @@ static void show_executor(pid_t pid)
 		closedir(d);
 }
 
+/* How many descriptors of the device it has */
+static unsigned int devices_of(const char *pid)
+{
+	char path[300], to[64];
+	unsigned int n = 0;
+	struct dirent *e;
+	ssize_t len;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "/proc/%s/fd", pid);
+	d = opendir(path);
+	while (d && (e = readdir(d))) {
+		len = readlinkat(dirfd(d), e->d_name, to, sizeof(to) - 1);
+		to[len > 0 ? len : 0] = '\0';
+		n += strstr(to, "hwpmc") != NULL;
+	}
+	if (d)
+		closedir(d);
+	return n;
+}
+
+/* One that holds the device, or was asked for a chain on its way to sleep, keeps it. */
+static void show_processes(void)
+{
+	DIR *d = opendir("/proc");
+	struct dirent *e;
+
+	while (d && (e = readdir(d))) {
+		if (atoi(e->d_name) <= 0)
+			continue;
+		fprintf(stderr, "fuzz-guest: %u of the device in %s\n",
+			devices_of(e->d_name), e->d_name);
+		show_file(atoi(e->d_name), e->d_name, "stat");
+		show_file(atoi(e->d_name), e->d_name, "stack");
+	}
+	if (d)
+		closedir(d);
+}
+
 /* Where everybody else is, for the console, which shows little otherwise. */
 static void dump_tasks(pid_t pid)
 {
 	int fd = open("/proc/sysrq-trigger", O_WRONLY | O_CLOEXEC);
 
 	show_executor(pid);
+	show_processes();
 	machine_for_writers(show_writer);
 	(void)!write(fd, "8", 1);
 	(void)!write(fd, "w", 1);

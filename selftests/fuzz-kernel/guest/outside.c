@@ -86,8 +86,9 @@ static void serve(void)
 {
 	struct rlimit files = { FD_OWN + 100, FD_OWN + 100 };
 	struct sigaction sa = { .sa_handler = child_ended };
-	bool interrupted;
+	const struct timeval now_and_then = { .tv_sec = 1 };
 	struct order o;
+	bool again;
 	ssize_t n;
 
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -98,12 +99,14 @@ static void serve(void)
 	close_range(3, FD_OWN - 1, 0);
 	sigaction(SIGUSR1, &sa, NULL);
 	sigaction(SIGCHLD, &sa, NULL);
+	/* a chain that is asked of it on its way to sleep keeps the module: see await_answer() */
+	setsockopt(orders[1], SOL_SOCKET, SO_RCVTIMEO, &now_and_then, sizeof(now_and_then));
 	for (;;) {
 		do {
 			n = recv(orders[1], &o, sizeof(o), 0);
-			interrupted = n < 0 && errno == EINTR;
+			again = n < 0 && (errno == EINTR || errno == EAGAIN);
 			notice_ends();	/* which changes errno */
-		} while (interrupted);
+		} while (again);
 		if (n != sizeof(o))
 			_exit(0);
 		if (o.n != END) {
