@@ -333,7 +333,7 @@ void hwpmc_sink_flush(struct hwpmc_owner *o)
 	log->out.used = 0;
 	log->acct.buf_samples = 0;
 	log->acct.buf_records = 0;
-	/* a process that is told of it may read the counts at once */
+	/* last: a process that learns of the error may read the counts at once */
 	if (err)
 		sink_error(o, err);
 }
