@@ -131,6 +131,9 @@ static bool batch_check(struct dump_batch *b, struct task_struct *leader, u32 nr
 {
 	u64 tsc;
 
+	/* it had been waited for before it was read */
+	if (nr == PMCLOG_PID_KERNEL)
+		return true;
 	if (!hwpmc_dump_has_ended(b->owner, leader))
 		return !hwpmc_dump_is_ending(b->owner, leader);
 	/* a process that gets the pid after the look has a later stamp */
