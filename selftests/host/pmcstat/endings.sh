@@ -108,20 +108,22 @@ run 74 timeout 20 "$pmcstat" -q -S cs -T -w .1 -o /dev/full sleep 60
 ok 'screens that nobody gets end the run' has err 'cannot write /dev/full: No space left'
 run 64 "$pmcstat" -q -S cs -T -o new -f bogus sh -c ': >ran'
 ok 'a wrong -f is found before' all '! [ -e ran ]' 'lines err 1'
+# graphing: a recording of which a graph is made; its first child is the reader
+graphing()
+{
+	: >trace
+	FAKE_TRACE=trace "$pmcstat" -q -S cs -G graph sleep 60 >out 2>err &
+	pid=$!
+	comes start
+}
 rm -f graph
-: >trace
-FAKE_TRACE=trace "$pmcstat" -q -S cs -G graph sleep 60 >out 2>err &
-pid=$!
-comes start
+graphing
 kill -HUP "$(child)"
 kill -HUP "$pid"
 ended
 want=129
 ok 'SIGHUP ends the recording, and the graph is made' all '[ -s graph ]' 'lines err 0'
-: >trace
-FAKE_TRACE=trace "$pmcstat" -q -S cs -G graph sleep 60 >out 2>err &
-pid=$!
-comes start
+graphing
 kill -KILL "$(child)"
 kill -TERM "$pid"
 ended
