@@ -165,7 +165,8 @@ if command -v script >found; then
 	unset FAKE_LOG
 	rm log
 	typed 'has log "^begin$"' '\003'
-	run 3 timeout 60 script -qefc "env --ignore-signal=INT $pmcstat -q -S cs -O log \
+	# with exec, as a shell that waits would get the signal, too
+	run 3 timeout 60 script -qefc "exec env --ignore-signal=INT $pmcstat -q -S cs -O log \
 		sh -c 'sleep 4; exit 3'" session <keys
 	wait $!
 	ok '^C is not for a background job' true

@@ -305,10 +305,8 @@ static void process_record(struct profile *p, const struct pmclog_rec *r)
 		forked(p, r);
 		break;
 	case PMCLOG_T_THR_EXIT:
-		late_forget(&p->late, REC32(r, thr_exit, tid));
 		break;
 	case PMCLOG_T_SYSEXIT:
-		/* it may be told again: what waits for a chain still waits */
 		procs_exit(&p->procs, proc_of(p, REC32(r, sysexit, pid)));
 		break;
 	case PMCLOG_T_PROC_CREATE:
@@ -369,6 +367,7 @@ void profile_record(struct profile *p, const struct pmclog_rec *r)
 	}
 	self_flush(p);
 	profile_flush(p);
+	late_record(&p->late, r);
 	if (r->type == PMCLOG_T_USERDATA)
 		userdata(p, r);
 	else if (r->type < nitems(records) && records[r->type])

@@ -89,15 +89,13 @@ static void ext(struct ends_log *t, const struct pmclog_rec *rec)
 
 void ends_log_record(struct ends_log *t, const struct pmclog_rec *rec)
 {
+	late_record(&t->late, rec);
 	switch (rec->type) {
 	case PMCLOG_T_INITIALIZE:
 		begin(t, rec);
 		break;
 	case PMCLOG_T_USERDATA:
 		ext(t, rec);
-		break;
-	case PMCLOG_T_THR_EXIT:
-		late_forget(&t->late, REC32(rec, thr_exit, tid));
 		break;
 	}
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "log/record.h"
 #include "sample/late.h"
 
 static size_t size_of(const struct late_sample *s)
@@ -120,12 +121,38 @@ void late_give_up(struct late *t)
 		drop(t, t->oldest);
 }
 
-void late_forget(struct late *t, uint32_t tid)
+static void forget(struct late *t, uint32_t tid)
 {
 	uint32_t id = find(t, tid);
 
 	while (id != IDTAB_NONE && t->tids[id].oldest)
 		drop(t, t->tids[id].oldest);
+}
+
+static bool tells_state(const struct pmclog_rec *rec, uint32_t pid)
+{
+	switch (rec->type) {
+	case PMCLOG_T_PROC_CREATE:
+		return REC32(rec, proc_create, pid) == pid;
+	case PMCLOG_T_THR_CREATE:
+		return REC32(rec, thr_create, pid) == pid;
+	case PMCLOG_T_MAP_IN:
+		return REC32(rec, map_in, pid) == pid;
+	default:
+		return false;
+	}
+}
+
+void late_record(struct late *t, const struct pmclog_rec *rec)
+{
+	/* its first thread has its number */
+	if (t->ended && !tells_state(rec, t->ended))
+		forget(t, t->ended);
+	t->ended = 0;
+	if (rec->type == PMCLOG_T_THR_EXIT)
+		forget(t, REC32(rec, thr_exit, tid));
+	else if (rec->type == PMCLOG_T_SYSEXIT)
+		t->ended = REC32(rec, sysexit, pid);
 }
 
 void late_free(struct late *t)
@@ -134,6 +161,6 @@ void late_free(struct late *t)
 		drop(t, t->oldest);
 	free(t->tids);
 	t->tids = NULL;
-	t->n = t->cap = 0;
+	t->n = t->cap = t->ended = 0;
 	idtab_free(&t->tab);
 }

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/idtab.h"
+#include "log/rec.h"
 #include "sample/sample.h"
 
 /* Limits for the memory of waiting samples: of all, and of one thread. */
@@ -47,6 +48,7 @@ struct late_tid {
 /**
  * struct late - all waiting samples
  * @given_up: called for each sample that is dropped without a chain; or NULL
+ * @ended: pid of the last SYSEXIT, while its process may be told again; 0: none
  * @asked, @answered: samples that had the flag, and those whose chain came
  */
 struct late {
@@ -57,6 +59,7 @@ struct late {
 	struct idtab tab;
 	size_t bytes;
 	struct late_sample *oldest, *newest;
+	uint32_t ended;
 	uint64_t asked, answered;
 };
 
@@ -72,8 +75,12 @@ struct late_sample *late_take(struct late *t, uint32_t tid, uint64_t first,
 			      uint64_t user);
 /* Drops the sample that has waited longest. */
 void late_give_up(struct late *t);
-/* Drops the samples of a thread that has ended. */
-void late_forget(struct late *t, uint32_t tid);
+/*
+ * To be called for each record but samples, before anything else that it does
+ * here.  Drops the samples of threads that have ended.  A process has not if
+ * its state follows its SYSEXIT at once: so it is told again after a loss.
+ */
+void late_record(struct late *t, const struct pmclog_rec *rec);
 /* Drops all samples and frees all memory; @asked and @answered stay. */
 void late_free(struct late *t);
 

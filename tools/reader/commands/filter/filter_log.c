@@ -237,6 +237,7 @@ static void answer(struct part *t, const struct pmclog_rec *r)
 	if (!n || !t->p.late.bytes)
 		return;
 	profile_settle(&t->p);
+	late_record(&t->p.late, r);
 	proc = procs_get(&t->p.procs, &t->p.str,
 			 REC32(r, ext_userchain, pid));
 	met = select_frames(t->select, &t->p, proc->as, false, r->data + at, n);
