@@ -77,15 +77,16 @@ static int take_counters(void)
 /* Who comes when there is nothing left is not followed; who goes makes room. */
 static int take_by_forks(void)
 {
-	uint32_t id, other;
-	int dev, i, j, told[2];
+	uint32_t id, others[4];
+	int dev, i, j, waited, told[2];
 	pid_t child;
 	char c;
 
 	CHECK(1, user_stay(USER));
 	dev = dev_open();
 	CHECK(0, user_process_pmc(dev, HWPMC_F_DESCENDANTS, &id));
-	CHECK(0, user_process_pmc(dev, 0, &other));
+	for (i = 0; i < 4; i++)
+		CHECK(0, user_process_pmc(dev, 0, &others[i]));
 	CHECK(0, dev_attach(dev, id, 0));
 	CHECK(0, pipe(told));
 	for (i = 0; i < ROUNDS; i++) {
@@ -98,14 +99,17 @@ static int take_by_forks(void)
 			while (j-- && read(told[0], &c, 1) == 1)
 				;
 			/* four are gone to those who came first */
-			_exit(dev_attach(dev, other, 0) != -EDQUOT);
+			_exit(dev_attach(dev, others[0], 0) != -EDQUOT);
 		}
 		CHECK(0, wait_for(child));
-		/* the dead go to their end by themselves */
-		for (j = 0; j < 3000 && dev_attach(dev, other, 0); j++)
-			sleep_ms(10);
-		CHECK(0, j == 3000);
-		CHECK(0, dev_detach(dev, other, 0));
+		/* the dead go to their end by themselves, one after the other */
+		for (j = waited = 0; j < 4; j++)
+			while (dev_attach(dev, others[j], 0)) {
+				CHECK(1, waited++ < 3000);
+				sleep_ms(10);
+			}
+		for (j = 0; j < 4; j++)
+			CHECK(0, dev_detach(dev, others[j], 0));
 	}
 	return 0;
 }
