@@ -110,15 +110,17 @@ static void batch_keep(struct dump_batch *b, const struct dump *d)
 		hwpmc_dump_batch_tell(b);
 }
 
-/* Has another process than that of @leader the pid? */
+/* Has another process than that of @leader the pid?  After an exec it may have another leader. */
 static bool has_new_process(const struct hwpmc_owner *o, u32 nr, struct task_struct *leader)
 {
 	struct task_struct *task;
+	bool new;
 
 	rcu_read_lock();
 	task = pid_task(find_pid_ns(nr, o->pid_ns), PIDTYPE_TGID);
+	new = task && task->signal != leader->signal;
 	rcu_read_unlock();
-	return task && task != leader;
+	return new;
 }
 
 /*

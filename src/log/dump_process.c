@@ -484,8 +484,9 @@ bool hwpmc_dump_has_ended(const struct hwpmc_owner *o, struct task_struct *leade
 /*
  * hwpmc_dump_is_ending - may the process have passed its exit hook?
  *
- * True from just before the hook on; see hwpmc_dump_has_ended(), which is true later:
- * samples may come until then.
+ * True from before the hook on; see hwpmc_dump_has_ended(), which is true later:
+ * samples may come until then.  Before Linux 6.16 a process frees its memory in between,
+ * so one that was read then may have two SYSEXITs, which does no harm.
  */
 bool hwpmc_dump_is_ending(const struct hwpmc_owner *o, struct task_struct *leader)
 {
