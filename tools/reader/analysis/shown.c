@@ -4,12 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <libiberty/demangle.h>
-
 #include "analysis/shown.h"
 #include "base/mem.h"
 #include "base/out.h"
 #include "base/strtab.h"
+
+/*
+ * libiberty's.  Its header is in another folder than Debian's on some distributions, and in
+ * none on others, which have the library.
+ */
+#define DMGL_PARAMS	(1 << 0)
+#define DMGL_ANSI	(1 << 1)
+typedef void demangle_write(const char *s, size_t len, void *opaque);
+int cplus_demangle_v3_callback(const char *name, int options, demangle_write *write, void *opaque);
+int rust_demangle_callback(const char *name, int options, demangle_write *write, void *opaque);
+char *dlang_demangle(const char *name, int options);
 
 #define MANGLED_MAX	4096
 #define D_MAX		512	/* of D: they take memory */
