@@ -3,7 +3,8 @@
 # make			hwpmc.ko for the running kernel, and the tools
 # make KDIR=DIR		... for the kernel whose headers are in DIR
 # make module | tools	only one of the two
-# make install		module (depmod follows) and tools; below DESTDIR=DIR, if it is given
+# make install		module and tools, then depmod and ldconfig; with DESTDIR=DIR below it,
+#			and without these two
 #
 # make demo		records a workload in a virtual machine and reports it
 # make check		all tests that need no kernel, each kernel test on one kernel at
@@ -75,11 +76,13 @@ tools:
 # INSTALL_MOD_PATH is Kbuild's name for DESTDIR.
 INSTALL_MOD_PATH ?= $(DESTDIR)
 
-# Kbuild leaves depmod out where headers have no System.map, as Debian's.
+# Kbuild leaves depmod out where headers have no System.map, as Debian's.  What is
+# installed below DESTDIR goes to a machine with other modules, whose index must stay.
 install: all
 	$(MAKE) -C '$(KDIR)' M='$(CURDIR)' INSTALL_MOD_PATH='$(INSTALL_MOD_PATH)' modules_install
-	PATH=$$PATH:/usr/sbin:/sbin depmod $(if $(INSTALL_MOD_PATH),-b '$(INSTALL_MOD_PATH)') \
-		"$$(cat '$(KDIR)/include/config/kernel.release')"
+	$(if $(DESTDIR),,PATH=$$PATH:/usr/sbin:/sbin depmod \
+		$(if $(INSTALL_MOD_PATH),-b '$(INSTALL_MOD_PATH)') \
+		"$$(cat '$(KDIR)/include/config/kernel.release')")
 	$(MAKE) -C tools install
 
 # Whether anything is to do is for Kbuild to find out.
