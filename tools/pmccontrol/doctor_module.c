@@ -314,7 +314,7 @@ static void tell_sources(struct doctor *d)
 	       "dkms does not know it; in the folder of its sources:",
 	       d->release);
 	if (file_there(d, "/usr/sbin/dkms"))
-		mend("make clean && mkdir /usr/src/hwpmc-" TOOLS_VERSION " && cp -a Kbuild "
+		mend("make clean && mkdir -p /usr/src/hwpmc-" TOOLS_VERSION " && cp -r Kbuild "
 		     "Makefile dkms.conf src include /usr/src/hwpmc-" TOOLS_VERSION " && "
 		     "dkms add hwpmc/" TOOLS_VERSION " && "
 		     "dkms install hwpmc/" TOOLS_VERSION " -k %s", d->release);

@@ -158,7 +158,7 @@ ok "what only looks like a line" says 1 "problem  module: .*hwpmc.ko is there, b
 gone $modules/updates
 mkdir -p "$m/usr/sbin"
 touch "$m/usr/sbin/dkms"
-sources="make clean && mkdir /usr/src/hwpmc-0.1.0 && cp -a Kbuild Makefile dkms.conf src include /usr/src/hwpmc-0.1.0"
+sources="make clean && mkdir -p /usr/src/hwpmc-0.1.0 && cp -r Kbuild Makefile dkms.conf src include /usr/src/hwpmc-0.1.0"
 ok "there is none" says 1 "problem  module: there is no hwpmc below /$modules, and dkms does not" \
 	"$sources && dkms add hwpmc/0.1.0 && dkms install hwpmc/0.1.0 -k $release"
 put usr/share/doc/hwpmc-tools/copyright
