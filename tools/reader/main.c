@@ -39,7 +39,7 @@ static void help(FILE *f)
 	      "Reads a log of hwpmc, or a directory of logs; - is standard input.\n"
 	      "\n", f);
 	for (i = 0; i < nitems(commands); i++)
-		fprintf(f, "  %-9s %s\n", commands[i].name, commands[i].help);
+		fprintf(f, "  %-10s %s\n", commands[i].name, commands[i].help);
 	fputs("\npmclog COMMAND --help tells more; pmclog --version.\n", f);
 }
 
