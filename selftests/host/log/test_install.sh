@@ -63,13 +63,14 @@ strict()
 
 # The library's structs have an off_t of 64 bits: programs get that by pkg-config,
 # or an error.
-off_t_32()
+# short_type TYPE MACRO: an error without the macro, which pkg-config gives
+short_type()
 {
-	printf '%s\n' '#include <sys/types.h>' '#define off_t int' \
+	printf '%s\n' '#include <sys/types.h>' "#define $1 int" \
 		'#include <pmclog.h>' >"$tmp/x.c"
-	[[ " ${cflags[*]} " == *' -D_FILE_OFFSET_BITS=64 '* ]] &&
+	[[ " ${cflags[*]} " == *" -D$2=64 "* ]] &&
 	! $cc "${cflags[@]}" -fsyntax-only "$tmp/x.c" 2>"$tmp/err" &&
-	grep -q 'pmclog_needs_FILE_OFFSET_BITS_64.* negative' "$tmp/err"
+	grep -q "pmclog_needs$2_64.* negative" "$tmp/err"
 }
 
 symbols()
@@ -102,7 +103,8 @@ ok "statically too" compile --static -static -o "$tmp/sample-static"
 ok "and reads a log" runs "$tmp/sample-static"
 ok "C++ includes the headers" cplusplus
 ok "strict C includes them" strict
-ok "32-bit programs have its size of off_t" off_t_32
+ok "32-bit programs have its size of off_t" short_type off_t _FILE_OFFSET_BITS
+ok "and of time_t" short_type time_t _TIME_BITS
 ok "exported symbols have versions" symbols
 ok "the library neither prints nor exits" quiet
 # One for each library, and what they are about.

@@ -257,6 +257,14 @@ static void test_limits(void)
 	ok(pmclog_read(ps, &ev) == -1 && ev.pl_state == PMCLOG_ERROR &&
 	   ev.pl_offset == at, "which stays");
 	pmclog_close(ps);
+
+	lg_begin(&g);
+	lg_chain(&g, 1, LG_PMC, 0, 0, PMC_CALLCHAIN_DEPTH_MAX + 1, 0);
+	ps = open_fed();
+	ok(!pmclog_read(ps, &ev) && pmclog_read(ps, &ev) == -1 && ev.pl_state == PMCLOG_ERROR &&
+	   pmclog_feed(ps, (char *)g.buf, 1) == -1 && errno == EBUSY,
+	   "and nothing can be fed after it");
+	pmclog_close(ps);
 }
 
 /* FreeBSD's programs may read the first pc of any sample, or up to a 0. */

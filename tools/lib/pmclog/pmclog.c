@@ -55,7 +55,7 @@ int pmclog_feed(void *cookie, char *data, int len)
 		errno = EINVAL;
 		return -1;
 	}
-	if (ps->unread && ps->it->p != ps->it->end) {
+	if (ps->broken || (ps->unread && ps->it->p != ps->it->end)) {
 		errno = EBUSY;
 		return -1;
 	}

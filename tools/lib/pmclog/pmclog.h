@@ -189,8 +189,9 @@ struct pmclog_ev_userdata {
 	uint32_t	pl_userdata;
 };
 
-/* An error here: a 32-bit program is compiled with -D_FILE_OFFSET_BITS=64. */
+/* An error here: a 32-bit program is compiled with -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64. */
 typedef char pmclog_needs_FILE_OFFSET_BITS_64[sizeof(off_t) == 8 ? 1 : -1];
+typedef char pmclog_needs_TIME_BITS_64[sizeof(time_t) == 8 ? 1 : -1];
 
 struct pmclog_ev {
 	enum pmclog_state pl_state;	/* outcome of the read */
