@@ -77,6 +77,8 @@ static const struct good {
 	{ "type=4,config=0010", 4, 10, 0, "type=4,config=0xa" },
 	{ "type=4,config=0X10", 4, 16, 0, "type=4,config=0x10" },
 	{ "config=5,type=0,name=misses:k", 0, 5, K, "misses:k" },
+	{ "type=0:u,config=5,name=misses", 0, 5, U, "misses:u" },
+	{ "type=0,config=5:u,os", 0, 5, U | K, "type=0,config=0x5" },
 };
 
 static const struct bad {
@@ -93,7 +95,9 @@ static const struct bad {
 	{ "cycles:", "nothing after the colon" },
 	{ "cycles:x", "unknown modifier \"x\"; known are u, k and p" },
 	{ "cycles,exact", "unknown qualifier \"exact\"" },
-	{ "cycles:u,os", "unknown modifier" },
+	{ "cycles:x,os", "unknown modifier \"x\"" },
+	{ "cycles:,os", "nothing after the colon" },
+	{ "name=a:b,config=1,type=0", "unknown modifier \"b\"" },
 	{ "cycles,", "empty word" },
 	{ ",cycles", "empty word" },
 	{ "cycles,,usr", "empty word" },

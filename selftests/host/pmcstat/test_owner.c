@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/wait.h>
 
 #include "tap.h"
 
@@ -78,6 +79,19 @@ static int allocate(struct pmc_owner *owner)
 	return pmc_owner_allocate(owner, "kprobe:vfs_read", &opts, &id);
 }
 
+/* How many probes a child has removed */
+static int close_in_child(struct pmc_owner *owner)
+{
+	int status, had = nprobes;
+	pid_t pid = fork();
+
+	if (!pid) {
+		pmc_owner_close(owner);
+		_exit(had - nprobes);
+	}
+	return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
 static void test_probes(void)
 {
 	struct pmc_owner *owner = pmc_owner_open(0);
@@ -87,6 +101,7 @@ static void test_probes(void)
 	errno = 0;
 	ok(allocate(owner) == -1 && errno == ENOSPC && nprobes == 1,
 	   "a PMC that is refused leaves no probe: %d probes", nprobes);
+	ok(!close_in_child(owner), "a child that closes removes none");
 	pmc_owner_close(owner);
 	ok(!nprobes, "closing removes the others");
 }

@@ -101,10 +101,11 @@ static const struct good {
 	  .config = { 0x1ff, 2, 3, 4 } },
 	{ "cpu/r1a8/", 4, 0, .config = { 0x1a8 } },
 	{ "cpu/event=1,event=2,period=77,name=mine/", 4, 0, .config = { 2 },
-	  .period = 77, .name = "mine" },
+	  .period = 77, .flags = PMC_EVENT_PERIOD, .name = "mine" },
 	{ "cpu/event=1,freq=99/", 4, 0, .config = { 1 }, .period = 99,
-	  .flags = PMC_EVENT_FREQ },
-	{ "cpu/event=1,freq=99,period=77/", 4, 0, .config = { 1 }, .period = 77 },
+	  .flags = PMC_EVENT_FREQ | PMC_EVENT_PERIOD },
+	{ "cpu/event=1,freq=99,period=77/", 4, 0, .config = { 1 }, .period = 77,
+	  .flags = PMC_EVENT_PERIOD },
 	{ "cpu//", 4, 0, .config = { 0 } },
 	{ "cpu/event=1/,usr,name=other", 4, U, .config = { 1 }, .name = "other:u" },
 	/* aliases; what is said too comes after */
@@ -118,7 +119,7 @@ static const struct good {
 	/* perf's own events, of a processor with one core PMU */
 	{ "cpu/cycles/", 0, 0, .config = { 0 } },
 	{ "cpu/LLC-loads,freq=9/u", 3, U, .config = { 2 }, .period = 9,
-	  .flags = PMC_EVENT_FREQ, .name = "cpu/LLC-loads,freq=9/:u" },
+	  .flags = PMC_EVENT_FREQ | PMC_EVENT_PERIOD, .name = "cpu/LLC-loads,freq=9/:u" },
 	{ "mem-loads,os", 4, K, .config = { 0x1cd, 3 }, .name = "mem-loads:k" },
 	/* tracepoints */
 	{ "tracepoint:sched:sched_switch", 2, 0, .config = { 314 }, .period = 1,
@@ -147,7 +148,7 @@ static const struct good {
 	  .bp_type = HW_BREAKPOINT_W },
 	{ "mem:0x1000:rw", 5, 0, .config = { 0, 0x1000, 4 }, .period = 1,
 	  .bp_type = HW_BREAKPOINT_RW },
-	{ "mem:_text:x", 5, 0, .config = { 0, 0xffffffff81000000, sizeof(long) },
+	{ "mem:_text:x", 5, 0, .config = { 0, 0xffffffff81000000, 8 },
 	  .period = 1, .bp_type = HW_BREAKPOINT_X },
 	{ "mem:jiffies/8:k", 5, K, .config = { 0, 0xffffffff82001000, 8 }, .period = 1,
 	  .bp_type = HW_BREAKPOINT_RW },

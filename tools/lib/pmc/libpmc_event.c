@@ -172,14 +172,14 @@ static int parse_qualifier(struct pmc_parse *p, char *word)
  * for the message.
  */
 static int parse_letters(struct pmc_parse *p, const char *spec,
-			 const char *letters)
+			 const char *letters, size_t n)
 {
 	const char *c;
 
-	if (!*letters)
+	if (!n)
 		return pmc_parse_fail(p, "\"%s\": nothing after the colon",
 				      spec);
-	for (c = letters; *c; c++) {
+	for (c = letters; c < letters + n; c++) {
 		if (*c == 'u')
 			p->desc->caps |= PMC_CAP_USER;
 		else if (*c == 'k')
@@ -194,16 +194,18 @@ static int parse_letters(struct pmc_parse *p, const char *spec,
 	return 0;
 }
 
-/* Cuts perf's modifiers off the end: ":u", ":k", ":ukp". */
+/* Cuts perf's modifiers out, at the end of a word: ":u", ":k", ":ukp". */
 static int parse_modifiers(struct pmc_parse *p, char *spec)
 {
-	char *colon = strrchr(spec, ':');
+	char *colon = strrchr(spec, ':'), *rest;
 
 	if (!colon)
 		return 0;
-	if (parse_letters(p, spec, colon + 1))
-		return -1;
+	rest = colon + strcspn(colon, ",");
 	*colon = '\0';
+	if (parse_letters(p, spec, colon + 1, (size_t)(rest - colon - 1)))
+		return -1;
+	memmove(colon, rest, strlen(rest) + 1);
 	return 0;
 }
 
@@ -213,7 +215,7 @@ int pmc_parse_tail(struct pmc_parse *p, char *tail)
 
 	if (comma)
 		*comma++ = '\0';
-	if (*tail == ':' && parse_letters(p, tail, tail + 1))
+	if (*tail == ':' && parse_letters(p, tail, tail + 1, strlen(tail + 1)))
 		return -1;
 	if (*tail && *tail != ':')
 		return pmc_parse_fail(p, "\"%s\": nothing belongs there", tail);

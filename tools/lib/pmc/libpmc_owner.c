@@ -16,9 +16,14 @@
 
 #define DEVICE	"/dev/hwpmc"
 
+/**
+ * struct made_probe
+ * @maker: the process that removes it; a child that was forked since shares it
+ */
 struct made_probe {
 	struct made_probe *next;
 	struct pmc_probe *probe;
+	pid_t maker;
 };
 
 /**
@@ -61,14 +66,15 @@ struct pmc_owner *pmc_owner_open(unsigned int flags)
 	return NULL;
 }
 
-/* Removes the probe made last. */
+/* Removes the probe made last, unless it is another process'. */
 static void remove_probe(struct pmc_owner *owner)
 {
 	struct made_probe *m = owner->probes;
 	int saved = errno;
 
 	owner->probes = m->next;
-	pmc_probe_remove(m->probe);
+	if (m->maker == getpid())
+		pmc_probe_remove(m->probe);
 	pmc_probe_free(m->probe);
 	free(m);
 	errno = saved;
@@ -147,6 +153,7 @@ static int make_probe(struct pmc_owner *owner, const char *spec,
 		free(m);
 		return -1;
 	}
+	m->maker = getpid();
 	m->next = owner->probes;
 	owner->probes = m;
 	return 0;

@@ -315,7 +315,7 @@ static int apply_value(struct pmu *u, char *term, const char *value, int alias)
 		return unknown_term(u, term, value);
 	d->period = number;
 	d->flags &= ~PMC_EVENT_FREQ;
-	d->flags |= *term == 'f' ? PMC_EVENT_FREQ : 0;
+	d->flags |= PMC_EVENT_PERIOD | (*term == 'f' ? PMC_EVENT_FREQ : 0);
 	return 0;
 }
 

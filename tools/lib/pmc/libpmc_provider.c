@@ -231,7 +231,8 @@ static int check_breakpoint(struct pmc_parse *p, const char *length)
 
 	if ((d->bp_type & HW_BREAKPOINT_X) && !code)
 		return pmc_parse_fail(p, "mem: x does not go with r and w");
-	d->config2 = code ? sizeof(long) : HW_BREAKPOINT_LEN_4;	/* bp_len */
+	/* bp_len: the kernel takes the size of its long for code, whatever the program's is */
+	d->config2 = code ? HW_BREAKPOINT_LEN_8 : HW_BREAKPOINT_LEN_4;
 	if (length && (pmc_parse_number(length, 10, &d->config2) ||
 		       !d->config2 || d->config2 > HW_BREAKPOINT_LEN_8))
 		return pmc_parse_fail(p, "mem: \"%s\": a length is 1 to 8 "

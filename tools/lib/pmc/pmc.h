@@ -206,6 +206,7 @@ int	pmc_event_names_of_class(enum pmc_class cl, const char ***eventnames,
 #define PMC_EVENT_RATE		(1U << 3)	/* sampling only; @period is the rate */
 #define PMC_EVENT_FREQ		(1U << 4)	/* @period is samples a second: PMC_F_FREQ */
 #define PMC_EVENT_SOME_CPUS	(1U << 5)	/* a hybrid's other CPUs do not have it */
+#define PMC_EVENT_PERIOD	(1U << 6)	/* @period is what period= or freq= says */
 
 /**
  * struct pmc_event_desc - a parsed event specification
