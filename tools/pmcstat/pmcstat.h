@@ -25,11 +25,13 @@
  * struct wanted - which samples are selected
  * @condition: @n conditions
  * @cgroup: path of the directory, up to a comma; NULL: no such condition
+ * @only: --only has asked for the condition
  * @implied: the user gave no condition: a module without conditions is sufficient
  */
 struct wanted {
 	struct hwpmc_condition condition[HWPMC_NCONDITION];
 	const char	*cgroup[HWPMC_NCONDITION];
+	int		only[HWPMC_NCONDITION];
 	uint32_t	n;
 	int		implied;
 };

@@ -380,6 +380,15 @@ static void test_filters(void)
 	ok(!parse("--not kernel,comm=fifteen-letters -P cs -O x true") &&
 	   !strcmp(conditions(&o.counters[0]), "5 0 0;3 1 0fifteen-letters"),
 	   "conditions of processes");
+	ok(!parse("--only user,pid=5,kernel,cgroup=/a -S cs --only all --only kernel --only user -S cs "
+		  "--only all --only user --not user -S cs -O x") &&
+	   !strcmp(conditions(&o.counters[0]), "1 0 5;4 0 /a") && !o.counters[1].filter.n &&
+	   !strcmp(conditions(&o.counters[2]), "5 0 0;5 1 0"), "user and kernel are all");
+	ok(!parse("-n 5 -S software/config=2,period=100000/ --freq 7 -S software/config=2,freq=99/ "
+		  "-S software/config=2/ -O x") && o.counters[0].period == 100000 &&
+	   o.counters[1].period == 99 && o.counters[2].period == 7 &&
+	   !(o.counters[0].flags & PMC_F_FREQ) && o.counters[1].flags & PMC_F_FREQ,
+	   "an event's own period or rate");
 	ok(!parse("-n 5 -S cs --unwind fp -P cs -O x true") &&
 	   o.counters[0].flags == PMC_F_CALLCHAIN &&
 	   o.counters[1].flags == PMC_F_CALLCHAIN, "--unwind fp");
@@ -415,6 +424,21 @@ static void test_flight(void)
 		   "SS -2 8000000 5 0 kprobe:vfs_read") &&
 	   !strcmp(o.counters[1].spec, "kprobe:vfs_read"),
 	   "a probe is made of what comes before the count");
+	ok(!parse("--flight 1M --budget 1 --trigger cpu-clock,count=5000000000 -S cycles -O x") &&
+	   !strcmp(describe(), "SS -2 8000000 5000000000 0 cpu-clock;"
+		   "SS -2 30000080 4000 0 cycles"), "a budget leaves a trigger alone");
+	ok(!parse("--flight 1M -S cs -O x --trigger profile:s:10") && o.counters[1].cpu == -2 &&
+	   o.counters[1].period == 10000000000, "each ten seconds, on each CPU");
+	ok(!parse("--flight 1M -S cs -O x --trigger interval:s:10,count=3") &&
+	   o.counters[1].cpu >= 0 && o.counters[1].period == 30000000000, "on one");
+	ok(parse("--flight 1M -P cs -O x --trigger interval:s:10 true") == EX_USAGE &&
+	   strstr(msg, "not of processes"), "which is not a process: %s", msg);
+	ok(parse("--flight 1M -S cs -O x --trigger profile:s:10,count=9999999999") == EX_USAGE &&
+	   strstr(msg, "centuries"), "too many: %s", msg);
+	ok(parse("-S cs -n 5 --flight 1M -O x --trigger faults") == EX_USAGE &&
+	   parse("-P cs --raw --flight 1M -O x --trigger exit true") == EX_USAGE &&
+	   parse("-S cs -c 0 --flight 1M -O x --trigger faults") == EX_USAGE &&
+	   strstr(msg, "-c holds for"), "no modifier is for a trigger: %s", msg);
 }
 
 static void test_files(void)

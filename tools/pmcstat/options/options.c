@@ -93,7 +93,7 @@ static void set_period(const struct parser *p, struct counter *c)
 	bool freq = e->flags & PMC_EVENT_FREQ, asked = p->period || e->period;
 
 	c->period = e->period;
-	if (p->period && !(e->flags & PMC_EVENT_RATE)) {
+	if (p->period && !(e->flags & (PMC_EVENT_RATE | PMC_EVENT_PERIOD))) {
 		c->period = p->period;
 		freq = p->freq;
 	} else if (!c->period) {
@@ -268,9 +268,39 @@ static int add_event(struct parser *p, int letter, const char *spec)
 	return 0;
 }
 
+/* An event of one CPU triggers there, any other on each CPU: -c is not for triggers. */
+static int trigger_cpu(struct parser *p, const char *text, const struct pmc_event_desc *e)
+{
+	struct cpulist own;
+	char list[4096];
+	int cpu;
+
+	if (!(e->flags & PMC_EVENT_ONE_CPU))
+		return PMC_CPU_ALL;
+	if (pmc_event_cpus(e, list, sizeof(list)) <= 0 || cpulist_parse(&own, list))
+		return options_fail(p, "--trigger %s: cannot find out which CPUs it is on",
+				    text);
+	for (cpu = 0; !own.set[cpu]; cpu++)
+		;
+	return cpu;
+}
+
+/* A trigger is never slowed down by a budget.  Its samples are not read, so they have no chains. */
+static int make_trigger(struct parser *p, const char *text, struct counter *c, uint64_t count)
+{
+	c->flags = HWPMC_F_TRIGGER;
+	c->branch = 0;
+	c->fixed = 1;
+	c->period = count;
+	if ((c->event.flags & PMC_EVENT_RATE) &&
+	    (__builtin_mul_overflow(count, c->event.period, &c->period) || c->period > INT64_MAX))
+		return options_fail(p, "--trigger %s: that many times take centuries", text);
+	return 0;
+}
+
 /*
- * The PMC is system-wide at first; check_flight() may change that.  The samples
- * of a trigger are never read, so they have no chains.
+ * The PMC is system-wide at first; check_flight() may change that.  No modifier is for a
+ * trigger.
  */
 static int add_trigger(struct parser *p, char *text)
 {
@@ -278,9 +308,8 @@ static int add_trigger(struct parser *p, char *text)
 	size_t len, first = p->o->ncounters;
 	char why[256];
 	uint64_t count;
-	int is_event = parse_trigger(p, text, &len, &count), n, i;
+	int is_event = parse_trigger(p, text, &len, &count), n, i, cpu;
 
-	options_apply(p, PMC_MODE_SS);
 	if (is_event <= 0)
 		return is_event;
 	text[len] = '\0';	/* the probe is made from @text, too */
@@ -288,11 +317,10 @@ static int add_trigger(struct parser *p, char *text)
 	if (n < 0)
 		return no_event(p, "--trigger", text, why);
 	for (i = 0; i < n; i++) {
-		if (add_counter(p, text, &event[i], PMC_MODE_SS, PMC_CPU_ALL))
+		cpu = trigger_cpu(p, text, &event[i]);
+		if (cpu == -1 || add_counter(p, text, &event[i], PMC_MODE_SS, cpu) ||
+		    make_trigger(p, text, &p->o->counters[first + (size_t)i], count))
 			return -1;
-		p->o->counters[first + (size_t)i].flags = HWPMC_F_TRIGGER;
-		p->o->counters[first + (size_t)i].branch = 0;
-		p->o->counters[first + (size_t)i].period = count;
 	}
 	if (n > 1)
 		mark_split(p->o, first);
@@ -514,19 +542,6 @@ static int parse_unwind(struct parser *p, const char *text)
 	p->o->by_frames = !strcmp(text, "fp");
 	return p->o->by_frames || !strcmp(text, "tables") ? 0 :
 	       options_fail(p, "--unwind %s: tables or fp", text);
-}
-
-static int parse_budget(struct parser *p, const char *text)
-{
-	char *end;
-	double percent = strtod(text, &end);
-
-	if (strspn(text, "0123456789.") != strlen(text) || *end || !(percent >= 0.0001) ||
-	    percent > 100)
-		return options_fail(p, "--budget %s: not a percentage of each CPU's "
-				    "time", text);
-	p->o->budget_ppm = (uint32_t)(percent * 10000 + 0.5);
-	return 0;
 }
 
 static void unwind_by_frames(struct options *o)

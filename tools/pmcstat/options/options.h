@@ -63,6 +63,8 @@ int parse_trigger(struct parser *p, const char *text, size_t *len,
 		  uint64_t *count);
 /* Checks -O FILE against -O DIR, and the options that need one of them */
 int options_check_files(struct parser *p);
+/* --budget PERCENT */
+int parse_budget(struct parser *p, const char *text);
 
 /* options_filter.c: 0, or -1 */
 int parse_filter(struct parser *p, int only, const char *text);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Which options can be combined.  FreeBSD's rules for the options it has. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "bpf/backend.h"
@@ -241,6 +242,19 @@ static int check_bpf(struct parser *p)
 	if (!o->ring_size)
 		o->ring_size = BPF_RING_SIZE;
 	return o->by_bpf ? bpf_check(o, p->msg, p->msglen) : 0;
+}
+
+int parse_budget(struct parser *p, const char *text)
+{
+	char *end;
+	double percent = strtod(text, &end);
+
+	if (strspn(text, "0123456789.") != strlen(text) || *end || !(percent >= 0.0001) ||
+	    percent > 100)
+		return options_fail(p, "--budget %s: not a percentage of each CPU's "
+				    "time", text);
+	p->o->budget_ppm = (uint32_t)(percent * 10000 + 0.5);
+	return 0;
 }
 
 /* What has a fixed period costs what it costs. */

@@ -104,6 +104,7 @@ static int add_condition(struct parser *p, uint32_t op, const char *text)
 	c->what = kind->what;
 	c->op = kind->negate ? HWPMC_COND_EQ + HWPMC_COND_NE - op : op;
 	f->cgroup[f->n] = NULL;
+	f->only[f->n] = op == HWPMC_COND_EQ;
 	why = parse_value(c, &f->cgroup[f->n], text + n, len - n);
 	if (why)
 		return fail(p, op, text, why);
@@ -128,9 +129,32 @@ int parse_filter(struct parser *p, int only, const char *text)
 	}
 }
 
+/* --only user,kernel: the kernel's two conditions exclude each other, and all is asked for. */
+static void drop_both_spaces(struct wanted *f)
+{
+	const struct hwpmc_condition *c = f->condition;
+	unsigned int met = 0;
+	uint32_t i, n = 0;
+
+	for (i = 0; i < f->n; i++)
+		if (f->only[i] && c[i].what == HWPMC_COND_USER)
+			met |= 1U << c[i].op;
+	if (met != (1U << HWPMC_COND_EQ | 1U << HWPMC_COND_NE))
+		return;
+	for (i = 0; i < f->n; i++) {
+		if (f->only[i] && c[i].what == HWPMC_COND_USER)
+			continue;
+		f->condition[n] = f->condition[i];
+		f->cgroup[n] = f->cgroup[i];
+		f->only[n++] = f->only[i];
+	}
+	f->n = n;
+}
+
 int filter_for(struct parser *p, struct counter *c)
 {
 	c->filter = p->filter;
+	drop_both_spaces(&c->filter);
 	if (!p->filter.n || PMC_IS_SAMPLING_MODE(c->mode))
 		return 0;
 	return options_fail(p, "-%c %s: --only and --not are for samples, not "

@@ -196,6 +196,9 @@ static int check_flight(struct parser *p)
 	for (i = 0; i < o->ncounters && !system; i++) {
 		if (!(o->counters[i].flags & HWPMC_F_TRIGGER))
 			continue;
+		if (o->counters[i].event.flags & PMC_EVENT_ONE_CPU)
+			return options_fail(p, "--trigger %s: it is of one CPU, not of "
+					    "processes: with -S", o->counters[i].spec);
 		o->counters[i].mode = PMC_MODE_TS;
 		o->counters[i].cpu = PMC_CPU_ANY;
 		o->counters[i].flags |= PMC_F_DESCENDANTS;
