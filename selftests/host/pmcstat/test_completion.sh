@@ -153,7 +153,7 @@ ok "bash: a log of each node" only node pmcstat --writers ""
 ok "bash: options of a command that is recorded" offers --color pmcstat -S cycles ls --colo
 ok "bash: behind an event with a colon" offers --color pmcstat -S cycles : u ls --colo
 ok "bash: behind a tracepoint" offers --color pmcstat -d -S sched : sched_switch -P cs ls --colo
-ok "bash: commands of pmclog" offers report,flame,export pmclog ""
+ok "bash: commands of pmclog" offers report,flame,export,symbolize pmclog ""
 ok "bash: options of a command" offers --callers,--tree pmclog report --
 ok "bash: formats" only pprof,perf-script pmclog export --to p
 ok "bash: keys to sort by" only comm,cpu pmclog report -s c
