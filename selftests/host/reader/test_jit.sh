@@ -29,8 +29,8 @@ jitted()	# WANT [REGEX of the report]
 		prints 0 "${2:-}" "$pmclog" report -r "$tmp/root" "$tmp/jit"
 }
 nothing="\
-node;[JIT] 7 14
-node;[file];[JIT] 7;[JIT] 7 1
+node;[JIT] 14
+node;[file];[JIT];[JIT] 1
 other;[//anon] 16"
 
 jit_log jit
@@ -50,11 +50,11 @@ cat >"$map" <<-'EOF'
 	ffffffffffffff00 ffffffff endless
 EOF
 ok "a map: 0x or not, blanks in names, lines that are none" jitted "\
-node;[JIT] 7 4
+node;[JIT] 4
 node;[file];first_[j];LazyCompile:*f /app/my file.js:10_[j] 1
 node;first_[j] 2
 node;on:the heap_[j] 8
-other;[//anon] 16" "node  *\[JIT\] 7  *on;the heap"
+other;[//anon] 16" "node  *\[JIT\]  *on;the heap"
 
 # stackcollapse-perf.pl takes "[" for the kernel, and no blanks
 objects()
@@ -84,7 +84,7 @@ overlap()
 			$s = hex($s) - 0x7f0000000000;
 			$at[$_] = $f for $s .. $s + hex($n) - 1 }
 		my %n; for (my $i = 0; $i < 5000; $i += 7) {
-			$n{$at[$i] ? "p;$at[$i]_[j]" : "p;[JIT] 7"}++ }
+			$n{$at[$i] ? "p;$at[$i]_[j]" : "p;[JIT]"}++ }
 		print "$_ $n{$_}\n" for keys %n' "$map" | sort >"$tmp/want"
 	"$pmclog" fold -r "$tmp/root" "$tmp/overlap" | diff "$tmp/want" -
 }
@@ -196,7 +196,7 @@ ok "a map made after a sample: the report" folds late "p;mine_[j] 1"
 ok "and what names as it reads" mapped
 rm /tmp/perf-4194399.map
 here_log $waits -100
-ok "not if it began after the recording" folds here "p;[JIT] $waits 1"
+ok "not if it began after the recording" folds here "p;[JIT] 1"
 log elsewhere <<-EOF
 	host $(uname -r) elsewhere
 	event cpu-clock 1000
@@ -227,4 +227,37 @@ else
 	skip "in a container" "not root"
 fi
 
+# Two runs of one program: the code is the same, whatever the processes' numbers are.
+for pid in 17 19; do
+	echo "7f0000001000 100 busy" >"$tmp/root/tmp/perf-$pid.map"
+	log run$pid <<-EOF
+		event cpu-clock 1000
+		proc $pid node
+		map $pid 0x7f0000000000 0x100000 0 //anon
+		sample 60 $pid 0x7f0000001010
+		sample 4 $pid 0x7f0000002010
+	EOF
+done
+runs()
+{
+	same $'node;busy_[j] 60 60\nnode;[JIT] 4 4' \
+		"$pmclog" diff --folded -r "$tmp/root" "$tmp/run17" "$tmp/run19"
+}
+ok "two runs have the same functions" runs
+{
+	cat <<-EOF
+		event cpu-clock 1000
+	EOF
+	for pid in 17 19; do
+		echo "proc $pid node"
+		echo "map $pid 0x7f0000000000 0x100000 0 //anon"
+		echo "sample 30 $pid 0x7f0000001010"
+	done
+} | log workers
+workers()
+{
+	prints 0 "^ 100.00  *100.00  *60  *\[JIT\]  *busy$" \
+		"$pmclog" report --flat -s dso,sym -r "$tmp/root" "$tmp/workers"
+}
+ok "and two workers" workers
 done_testing

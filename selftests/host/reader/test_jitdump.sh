@@ -50,7 +50,7 @@ load 300 $base+0x2000 *4096 second
 load 400 $base+0x2fff *1 third
 close 500"
 plain="\
-node;[JIT] 7 4
+node;[JIT] 4
 node;on heap_[j];third_[j];first_[j] 1
 node;third_[j] 2"
 dump <<<"$lines"
@@ -170,7 +170,7 @@ ok "a child has the code of its fork" forked ""
 ok "whatever it maps" forked "map 9 0x10000 0x1000 0 /x/lib"
 { grep load <<<"$twice" | sort -r; } | dump
 ok "written in another order" jitted again "\
-node;[JIT] 7 128
+node;[JIT] 128
 ${again/129/1}"
 last="\
 node;caller_[j];three_[j] 10
@@ -210,7 +210,7 @@ overlap()
 				$at[$_] = $l->[2]
 					for $l->[0] .. $l->[0] + $l->[1] - 1 }
 			for (my $i = 0; $i < 5000; $i += 17) {
-				$n{$at[$i] ? "node;$at[$i]_[j]" : "node;[JIT] 7"}++
+				$n{$at[$i] ? "node;$at[$i]_[j]" : "node;[JIT]"}++
 			} }
 		print "$_ $n{$_}\n" for keys %n' "$tmp/many" | sort >"$tmp/want"
 	"$pmclog" fold -r "$tmp/root" "$tmp/overlap" | diff "$tmp/want" -
@@ -294,8 +294,8 @@ cut_anywhere()
 ok "cut anywhere" cut_anywhere
 head -c $((40 + 56 + 6 + 32 + 20)) "$tmp/whole" >"$dump"
 first="\
-node;[JIT] 7 6
-node;[JIT] 7;[JIT] 7;first_[j] 1"
+node;[JIT] 6
+node;[JIT];[JIT];first_[j] 1"
 ok "cut in a record: what is before it" jitted plain "$first"
 beside()	# LINE: in front of the others
 {
@@ -350,8 +350,8 @@ dump <<<"$lines"
 mv "$dump" "$tmp/root/other"
 ln -s /other "$dump"
 ok "nor a link" jitted plain "\
-node;[JIT] 7 6
-node;[JIT] 7;[JIT] 7;[JIT] 7 1"
+node;[JIT] 6
+node;[JIT];[JIT];[JIT] 1"
 rm "$dump"
 dump <<<"$lines"
 touch -d 2020-01-01 "$dump"
@@ -414,7 +414,7 @@ printf '%s\n' "$growing" cut | log begins
 early="load 5000000001 $base+0x1000 *64 early"
 dump <<<"$early"
 ok "a process of this machine" folds grows "\
-p;[JIT] $waits 4
+p;[JIT] 4
 p;early_[j] 3"
 grows()
 {
@@ -447,7 +447,7 @@ shrinks()
 		dump <<<"$early"
 		tail -c +$((size + 1)) "$tmp/grows"
 	} | same "\
-p;[JIT] $waits 5
+p;[JIT] 5
 p;early_[j] 2" "$pmclog" fold -
 }
 ok "that begins anew: older code is gone" shrinks

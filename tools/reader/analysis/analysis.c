@@ -135,6 +135,15 @@ static bool choose_events(struct analysis *a)
 	return false;
 }
 
+/* Can it be read once only? */
+static bool is_stream(const char *path)
+{
+	struct stat st;
+
+	return !strcmp(path, "-") ||
+	       (!stat(path, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode));
+}
+
 bool analysis_find_end(const char *path, uint64_t *last)
 {
 	struct logclock clock = { .moved = false };
@@ -144,8 +153,8 @@ bool analysis_find_end(const char *path, uint64_t *last)
 	bool first = true;
 	uint64_t at;
 
-	if (!strcmp(path, "-")) {
-		warn_line("--time: of what comes by standard input, parts are not known: "
+	if (is_stream(path)) {
+		warn_line("--time: of what is read as it comes, parts are not known: "
 			  "give seconds");
 		return false;
 	}
@@ -240,7 +249,7 @@ static bool read_log(struct analysis *a)
 	bool parts = filter_needs_end(&a->filter), done = false;
 	struct input in;
 
-	if (parts && strcmp(a->path, "-")) {
+	if (parts && !is_stream(a->path)) {
 		if (input_open(&in, a->path))
 			return false;
 		done = read_guessing(a, &in);

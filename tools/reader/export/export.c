@@ -157,6 +157,16 @@ static bool takes_all(const struct export_format *format, unsigned int takes)
 	return true;
 }
 
+static int write_schema(struct export *e)
+{
+	int ret = outfile_open(&e->file, e->a.output, 0);
+
+	if (ret)
+		return ret;
+	clickhouse_schema(e->file.out);
+	return outfile_close(&e->file, true);
+}
+
 static int parse(struct export *e, int argc, char **argv)
 {
 	unsigned int takes = 0;
@@ -177,10 +187,8 @@ static int parse(struct export *e, int argc, char **argv)
 				    "export --help\n");
 	if (!takes_all(e->format, takes))
 		return READER_USAGE;
-	if (e->schema) {
-		clickhouse_schema(out_stdout());
-		return out_finish(out_stdout());
-	}
+	if (e->schema)
+		return write_schema(e);
 	if (!(takes & TAKES_BY))
 		e->by = e->format->by;
 	if (!analysis_argument(&e->a, "export", argc, argv))
@@ -194,9 +202,10 @@ static bool is_wanted(const struct export *e, const struct sample *s)
 	return !e->event || e->a.p.events.event[s->event].name == e->event;
 }
 
-/* Finds the functions of new frames. */
+/* Finds the functions of new frames.  A live log is not read on when its output has failed. */
 static bool can_write(struct export *e)
 {
+	e->a.p.enough = e->out->error;
 	e->bad = e->bad || !resolver_update(&e->r, &e->a.p);
 	return !e->bad;
 }

@@ -108,6 +108,16 @@ extern const struct export_format export_folded, export_pprof,
 /* Writes the statement that creates the table for the blocks. */
 void clickhouse_schema(struct out *o);
 
+/* Is the event wanted, and has it samples? */
+bool export_has_event(const struct export *e, uint32_t event);
+/*
+ * String numbers of the names of these events, of which no two are the same; 0 for others.
+ * The caller frees them.
+ */
+uint32_t *export_event_names(struct export *e);
+/* Makes the names in @names, by event and 0 for none, such ones: a later one gets a number. */
+void export_number_names(struct export *e, uint32_t *names);
+
 #define LEVELS_MAX	64
 
 /**

@@ -27,9 +27,10 @@ struct spot {
 
 /**
  * struct callgrind - a file that is being written
- * @count:   counts of all spots, one per column
+ * @count:   counts of all spots, one per column, and their samples
  * @column:  by event
- * @same:    see funcs_same()
+ * @names:   by event: string number of its column's name
+ * @same:    see funcs_same_by_path()
  * @written: names that were written already, by kind: of functions and commands by their
  *	     number, of others by string number
  * @entry:   by function: its start
@@ -46,7 +47,7 @@ struct callgrind {
 	struct idtab tab;
 	uint64_t *count;
 	uint32_t capcount;
-	uint32_t *column, ncolumns;
+	uint32_t *column, *names, ncolumns;
 	uint32_t *same, *last, *file;
 	uint64_t *entry;
 	struct spot *stack;
@@ -81,8 +82,8 @@ static uint64_t *counts(struct callgrind *x, const struct spot *key)
 					 e->line == key->line && e->callee == key->callee);
 
 	if (id == n) {
-		x->spot[n].counts = n * x->ncolumns;
-		x->count = xgrow_zero(x->count, &x->capcount, x->n * x->ncolumns, 1024,
+		x->spot[n].counts = n * (x->ncolumns + 1);
+		x->count = xgrow_zero(x->count, &x->capcount, x->n * (x->ncolumns + 1), 1024,
 				      sizeof(*x->count));
 	}
 	return &x->count[x->spot[id].counts];
@@ -117,7 +118,7 @@ static void unwind(struct callgrind *x, const struct chain *c)
 
 static void add_chain(struct callgrind *x, const struct chain *c)
 {
-	uint64_t weight = export_weight(x->e, c);
+	uint64_t weight = export_weight(x->e, c), *count;
 	uint32_t column = x->column[c->event], i;
 
 	unwind(x, c);
@@ -130,7 +131,9 @@ static void add_chain(struct callgrind *x, const struct chain *c)
 			continue;
 		if (i + 1 < x->nstack)
 			s->callee = x->stack[i + 1].func + 1;
-		counts(x, s)[column] += weight;
+		count = counts(x, s);
+		count[column] += weight;
+		count[x->ncolumns] += c->count;
 	}
 }
 
@@ -216,16 +219,13 @@ static void put_counts(struct callgrind *x, const uint64_t *count)
 /* The number of calls is not known: the number of samples is used. */
 static void put_call(struct callgrind *x, const struct spot *s)
 {
-	uint32_t callee = s->callee - 1, i;
-	uint64_t calls = 0;
+	uint32_t callee = s->callee - 1;
 
-	for (i = 0; i < x->ncolumns; i++)
-		calls += x->count[s->counts + i];
 	put_name(x, "cob=", OBJECTS, func_object(x, callee));
 	put_name(x, "cfi=", FILES, func_file(x, callee));
 	put_func(x, "cfn=", callee);
 	out_str(x->e->out, "calls=");
-	out_u64(x->e->out, calls);
+	out_u64(x->e->out, x->count[s->counts + x->ncolumns]);
 	out_char(x->e->out, ' ');
 	put_position(x, x->entry[callee], 0);
 	out_char(x->e->out, '\n');
@@ -268,71 +268,6 @@ static uint32_t event_name(struct callgrind *x, uint32_t name)
 	return strtab_id(&x->e->a.p.str, buf + !isdigit((unsigned char)buf[1]));
 }
 
-static bool has_column(const struct callgrind *x, uint32_t event)
-{
-	return x->e->a.use[event] && x->e->a.p.events.event[event].samples;
-}
-
-/**
- * struct column_names - by name: how often it was numbered, is it a column's?
- */
-struct column_names {
-	struct column_name {
-		uint32_t number;
-		bool used;
-	} *of;
-	uint32_t n;
-};
-
-static struct column_name *column_name(struct column_names *t, uint32_t name)
-{
-	t->of = xgrow_zero(t->of, &t->n, name, 64, sizeof(*t->of));
-	return &t->of[name];
-}
-
-/*
- * Readers take two columns of one name for one: the later one gets a number, with which it
- * is no other's name.
- */
-static uint32_t numbered(struct callgrind *x, struct column_names *t, uint32_t name)
-{
-	struct strtab *str = &x->e->a.p.str;
-	uint32_t id;
-	char *s;
-
-	do {
-		s = xasprintf("%s_%u", strtab_str(str, name), ++column_name(t, name)->number + 1);
-		id = strtab_id(str, s);
-		free(s);
-	} while (column_name(t, id)->used);
-	column_name(t, id)->used = true;
-	return id;
-}
-
-/* @names: by event */
-static void put_names(struct callgrind *x, const uint32_t *names)
-{
-	struct column_names t = { 0 };
-	const uint32_t n = x->e->a.p.events.n;
-	uint32_t i, *shown = xcalloc(n + 1, sizeof(*shown));
-
-	/* the first of each name has it */
-	for (i = 0; i < n; i++)
-		if (has_column(x, i) && !column_name(&t, names[i])->used) {
-			column_name(&t, names[i])->used = true;
-			shown[i] = names[i];
-		}
-	for (i = 0; i < n; i++) {
-		if (!has_column(x, i))
-			continue;
-		out_char(x->e->out, ' ');
-		out_str(x->e->out, strtab_str(&x->e->a.p.str, shown[i] ? shown[i] :
-							numbered(x, &t, names[i])));
-	}
-	free(shown);
-	free(t.of);
-}
-
 /* The sum of export_weight() over all chains of an event. */
 static uint64_t event_total(const struct callgrind *x, const struct event *e)
 {
@@ -343,37 +278,52 @@ static uint64_t event_total(const struct callgrind *x, const struct event *e)
 	return event_weight(e);
 }
 
-/* Are costs numbers of events, rather than of samples? */
-static bool counts_events(const struct callgrind *x)
+/* Are the costs of an event numbers of events, rather than of samples? */
+static bool counts_event(const struct callgrind *x, const struct event *e)
 {
+	return x->e->unit == UNIT_PERIOD || (x->e->unit == UNIT_WEIGHT && event_is_freq(e));
+}
+
+/* One line if it is the same for all, as of most logs */
+static void put_costs(struct callgrind *x)
+{
+	static const char *const what[] = { "samples", "how often events happened" };
 	const struct events *t = &x->e->a.p.events;
+	bool met[2] = { false, false };
 	uint32_t i;
 
-	for (i = 0; x->e->unit == UNIT_WEIGHT && i < t->n; i++)
-		if (x->e->a.use[i] && event_is_freq(&t->event[i]))
-			return true;
-	return x->e->unit == UNIT_PERIOD;
+	for (i = 0; i < t->n; i++)
+		if (export_has_event(x->e, i))
+			met[counts_event(x, &t->event[i])] = true;
+	if (!met[0] || !met[1]) {
+		out_printf(x->e->out, "desc: Costs: %s\n",
+			   what[met[1] || x->e->unit == UNIT_PERIOD]);
+		return;
+	}
+	for (i = 0; i < t->n; i++)
+		if (export_has_event(x->e, i))
+			out_printf(x->e->out, "desc: Costs of %s: %s\n",
+				   strtab_str(&x->e->a.p.str, x->names[i]),
+				   what[counts_event(x, &t->event[i])]);
 }
 
 static void put_events(struct callgrind *x)
 {
 	const struct events *t = &x->e->a.p.events;
 	uint64_t *total = xcalloc(x->ncolumns, sizeof(*total));
-	uint32_t *names = xcalloc(t->n + 1, sizeof(*names));
 	uint32_t i;
 
-	for (i = 0; i < t->n; i++)
-		if (has_column(x, i)) {
-			names[i] = event_name(x, t->event[i].name);
-			total[x->column[i]] = event_total(x, &t->event[i]);
-		}
 	out_str(x->e->out, "events:");
-	put_names(x, names);
+	for (i = 0; i < t->n; i++)
+		if (export_has_event(x->e, i)) {
+			total[x->column[i]] = event_total(x, &t->event[i]);
+			out_char(x->e->out, ' ');
+			out_str(x->e->out, strtab_str(&x->e->a.p.str, x->names[i]));
+		}
 	if (!x->n)
 		out_str(x->e->out, " samples");
 	out_str(x->e->out, "\nsummary:");
 	put_counts(x, total);
-	free(names);
 	free(total);
 }
 
@@ -385,8 +335,8 @@ static void put_head(struct callgrind *x)
 	out_str(o, "# callgrind format\nversion: 1\ncreator: pmclog "
 		   TOOLS_VERSION "\ncmd: ");
 	out_str(o, path);
-	out_str(o, counts_events(x) ? "\ndesc: Costs: how often events happened\n" :
-				  "\ndesc: Costs: samples\n");
+	out_char(o, '\n');
+	put_costs(x);
 	out_str(o, "desc: Calls: the samples below them, for want of "
 		   "numbers\npositions:");
 	out_str(o, x->e->instr ? " instr line\n" : " line\n");
@@ -400,9 +350,13 @@ static void number_events(struct callgrind *x)
 	uint32_t i;
 
 	x->column = xcalloc((size_t)t->n + 1, sizeof(*x->column));
+	x->names = xcalloc((size_t)t->n + 1, sizeof(*x->names));
 	for (i = 0; i < t->n; i++)
-		if (x->e->a.use[i] && t->event[i].samples)
+		if (export_has_event(x->e, i)) {
 			x->column[i] = x->ncolumns++;
+			x->names[i] = event_name(x, t->event[i].name);
+		}
+	export_number_names(x->e, x->names);
 	if (!x->ncolumns)
 		x->ncolumns = 1;
 }
@@ -445,7 +399,7 @@ static void end(struct export *e)
 	struct profile *p = &e->a.p;
 	uint32_t i;
 
-	x.same = funcs_same(p);
+	x.same = funcs_same_by_path(p);
 	x.nfuncs = p->funcs.n;
 	x.last = xcalloc((size_t)x.nfuncs + p->str.n, sizeof(*x.last));
 	x.file = xcalloc((size_t)x.nfuncs + 1, sizeof(*x.file));
@@ -463,6 +417,7 @@ static void end(struct export *e)
 	idtab_free(&x.tab);
 	free(x.count);
 	free(x.column);
+	free(x.names);
 	free(x.same);
 	free(x.last);
 	free(x.file);

@@ -67,7 +67,7 @@ struct clickhouse {
 	size_t nfields, capfields;
 	uint32_t with;
 	uint32_t rows, block;
-	bool began;
+	bool began, has_fields;
 	uint32_t host, log, user, kernel;
 };
 
@@ -184,11 +184,15 @@ static void put_block(struct export *e, struct clickhouse *x)
 
 	if (!x->rows)
 		return;
-	/* a table may have been created without this column */
-	varint(e->out, nitems(columns) - !x->with);
+	/*
+	 * A table may have been created without this column.  All blocks have it if one has:
+	 * readers take the columns of the first.
+	 */
+	x->has_fields |= x->with || e->a.p.tps.n;
+	varint(e->out, nitems(columns) - !x->has_fields);
 	varint(e->out, x->rows);
 	for (i = 0; i < nitems(columns); i++)
-		if (columns[i].text != FIELDS || x->with)
+		if (columns[i].text != FIELDS || x->has_fields)
 			put_column(e, x, &columns[i]);
 	x->rows = x->with = 0;
 	x->nfields = 0;

@@ -25,13 +25,14 @@ static const char meta_fixed[] =
  * struct fx_writer - numbers used in the tables
  * @lib:   by object: number of the library + 1, 0: it is none
  * @order: threads, by process, the first thread of each one first
+ * @names: see export_event_names()
  */
 struct fx_writer {
 	struct export *e;
 	struct firefox *x;
 	struct out *o;
 	uint32_t *lib, nlibs;
-	uint32_t *order;
+	uint32_t *order, *names;
 	bool more;
 };
 
@@ -382,7 +383,7 @@ static void put_thread_name(struct fx_writer *w, const struct fx_thread *t)
 	for (i = 0; i < events->n; i++)
 		n += w->e->a.use[i] && events->event[i].samples;
 	export_shown(w->e, comm, t->comm);
-	export_shown(w->e, event, events->event[t->event].name);
+	export_shown(w->e, event, w->names[t->event]);
 	s = n > 1 ? xasprintf("%s (%s)", comm, event) : xstrdup(comm);
 	text(w->o, s);
 	free(s);
@@ -500,6 +501,7 @@ void firefox_write(struct export *e, struct firefox *x)
 {
 	struct fx_writer w = { .e = e, .x = x, .o = e->out };
 
+	w.names = export_event_names(e);
 	order_threads(&w);
 	find_libs(&w);
 	put_meta(&w);
@@ -507,6 +509,7 @@ void firefox_write(struct export *e, struct firefox *x)
 	put_shared(&w);
 	put_threads(&w);
 	out_str(w.o, "\"pages\":[],\"counters\":[],\"profilerOverhead\":[]}\n");
+	free(w.names);
 	free(w.order);
 	free(w.lib);
 }

@@ -32,12 +32,13 @@ enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILE };
  * @start, @limit: addresses of objects, by number; @limit 0: has no frames
  * @file:  by function: string number of its source file, 0: not known
  * @value: by event: number of its first value
+ * @names: see export_event_names()
  */
 struct pprof {
 	struct export *e;
 	struct strtab str;
 	uint64_t *start, *limit;
-	uint32_t *value, *file;
+	uint32_t *value, *names, *file;
 	uint64_t *values, *locations;
 	uint32_t nvalues;
 	struct pb m, part;
@@ -86,7 +87,7 @@ static void event_types(struct pprof *x, uint32_t i, bool alone)
 {
 	const struct event *event = &x->e->a.p.events.event[i];
 	const char *unit = event_is_clock(event) ? "nanoseconds" : "count";
-	char *name = shown_whole(strtab_str(&x->e->a.p.str, event->name));
+	char *name = shown_whole(strtab_str(&x->e->a.p.str, x->names[i]));
 	char *samples = alone ? xstrdup("samples") :
 				xasprintf("%s:samples", name);
 
@@ -113,7 +114,7 @@ static void default_type(struct pprof *x, uint32_t first, bool alone)
 
 	if (event->rate)
 		pb_uint(&x->m, PROFILE_DEFAULT_TYPE,
-			shown_string(x, event->name));
+			shown_string(x, x->names[first]));
 	else if (alone)
 		pb_uint(&x->m, PROFILE_DEFAULT_TYPE, string(x, "samples"));
 }
@@ -403,6 +404,7 @@ static void end(struct export *e)
 
 	strtab_init(&x.str);
 	x.value = xcalloc((size_t)p->events.n + 1, sizeof(*x.value));
+	x.names = export_event_names(e);
 	types(&x);
 	facts(&x);
 	samples(&x);
@@ -416,6 +418,7 @@ static void end(struct export *e)
 	strings(&x);
 	strtab_free(&x.str);
 	free(x.value);
+	free(x.names);
 	free(x.file);
 	free(x.start);
 	free(x.limit);

@@ -10,13 +10,14 @@
  * struct speedscope - a file that is being written
  * @order: numbers of the wanted chains, by event and group
  * @comms: by string number: frame number + 1 of a command
+ * @names: see export_event_names()
  * @nframes: so far; functions come first
  */
 struct speedscope {
 	struct export *e;
 	uint32_t *order;
 	uint32_t n;
-	uint32_t *comms;
+	uint32_t *comms, *names;
 	uint32_t nframes;
 };
 
@@ -107,7 +108,7 @@ static void put_name(struct speedscope *x, const struct chain *c)
 	char event[SHOWN_MAX], comm[SHOWN_MAX], buf[2 * SHOWN_MAX + 64];
 	size_t n;
 
-	export_shown(x->e, event, p->events.event[c->event].name);
+	export_shown(x->e, event, x->names[c->event]);
 	export_shown(x->e, comm, c->comm);
 	n = (size_t)snprintf(buf, sizeof(buf), "%s", event);
 	if (by & BY_PID)
@@ -190,6 +191,7 @@ static void end(struct export *e)
 	char *name = shown_whole(e->a.path);
 
 	choose(&x);
+	x.names = export_event_names(e);
 	x.comms = xcalloc((size_t)e->a.p.str.n + 1, sizeof(*x.comms));
 	out_str(e->out, "{\"$schema\":\"https://www.speedscope.app/"
 			"file-format-schema.json\",\n\"exporter\":\"pmclog@"
@@ -200,6 +202,7 @@ static void end(struct export *e)
 	put_profiles(&x);
 	out_str(e->out, "}\n");
 	free(x.comms);
+	free(x.names);
 	free(x.order);
 	free(name);
 }

@@ -15,6 +15,9 @@ static uint32_t brief(struct strtab *str, const struct object *o)
 		free(s);
 		return id;
 	}
+	/* so that the code of two runs, or of two workers, has one name */
+	if (o->kind == OBJ_JIT)
+		return strtab_id(str, "[JIT]");
 	base = strrchr(path, '/');
 	return strtab_id(str, o->kind == OBJ_FILE && base && base[1] ?
 			      base + 1 : path);

@@ -378,13 +378,13 @@ void profile_record(struct profile *p, const struct pmclog_rec *r)
 
 void profile_read(struct profile *p, struct input *in)
 {
-	enum pmclog_iter_status status;
+	enum pmclog_iter_status status = PMCLOG_ITER_EOF;
 	struct progress progress;
 	struct pmclog_rec r;
 	uint64_t show = PROGRESS_RECORDS;
 
 	progress_begin(&progress, in->fd);
-	while ((status = input_read(in, &r)) == PMCLOG_ITER_RECORD) {
+	while (!p->enough && (status = input_read(in, &r)) == PMCLOG_ITER_RECORD) {
 		if (!p->log.records && p->on_begin &&
 		    !p->on_begin(p->on_sample_ctx)) {
 			p->log.records++;

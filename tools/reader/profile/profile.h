@@ -133,6 +133,7 @@ struct place_id {
  *	       order of the log except for samples whose user chain came later
  * @on_samples: the same for several samples at a time, with frames instead of
  *	       chains
+ * @enough:    set by those functions: they want no more of the log
  * @innermost: chains are cut to their innermost frame
  * Set these five, groups.by (and .length) and field.name after profile_init().
  */
@@ -142,6 +143,7 @@ struct profile {
 	void (*on_sample)(void *ctx, const struct sample *s);
 	void (*on_samples)(void *ctx, const struct sample *s, uint32_t n);
 	void *on_sample_ctx;
+	bool enough;
 	bool innermost;
 	struct groups groups;
 	struct strtab str;

@@ -241,6 +241,12 @@ def clickhouse_fields(path):
         print(*block["fields"], sep="\n")
 
 
+def clickhouse_columns(path):
+    """How many columns each block has."""
+    for block in Native(open(path, "rb").read()).blocks():
+        print(len(block))
+
+
 def stacks_only(path):
     """Of a query: event, command and stack with tabs between them."""
     for line in open(path, encoding="utf-8"):
@@ -310,7 +316,8 @@ def firefox(path):
 formats = {
     "folded": folded, "perf-script": perf_script, "csv": csv_file,
     "jsonl": jsonl, "speedscope": speedscope, "pprof": pprof,
-    "clickhouse-fields": clickhouse_fields, "pprof-sums": pprof_sums,
+    "clickhouse-fields": clickhouse_fields,
+    "clickhouse-columns": clickhouse_columns, "pprof-sums": pprof_sums,
     "firefox": firefox, "clickhouse": clickhouse, "stacks": stacks_only,
 }
 formats[sys.argv[1]](sys.argv[2])

@@ -47,11 +47,13 @@ static void put(struct listing *l, const char *s)
 	out_str(l->n->out, s);
 }
 
-static const char *brief(struct listing *l, char buf[SHOWN_MAX])
+/* Of the code of a JIT, the process, too */
+static const char *image(struct listing *l, char buf[SHOWN_MAX])
 {
 	const struct profile *p = &l->n->a.p;
+	const struct object *o = &p->objs.obj[l->b->obj];
 
-	return shown_str(buf, &p->str, p->objs.obj[l->b->obj].brief);
+	return shown_str(buf, &p->str, o->kind == OBJ_JIT ? o->path : o->brief);
 }
 
 static void put_title(struct listing *l)
@@ -64,7 +66,7 @@ static void put_title(struct listing *l)
 	out_char(n->out, '\n');
 	put(l, strtab_str(&p->str, func_shown(p, l->b->func, n->a.demangle)));
 	put(l, " in ");
-	put(l, brief(l, buf));
+	put(l, image(l, buf));
 	out_char(n->out, '\n');
 	for (i = 0; i < n->nevents; i++) {
 		const struct event *e = &p->events.event[n->event[i]];
@@ -378,7 +380,7 @@ static void print_body(struct annotate *n, const struct body *b)
 		print_code(&l);
 	} else {
 		put(&l, "  ");
-		put(&l, brief(&l, buf));
+		put(&l, image(&l, buf));
 		put(&l, " ");
 		put(&l, why);
 		put(&l, "\n");

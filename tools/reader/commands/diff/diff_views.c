@@ -143,6 +143,8 @@ static void put_name(struct diff *d, const struct difflabel *l)
 			 *s == ' ' && !l->obj ? '_' : *s);
 	if (obj_is_kernel(l->kind))
 		out_str(d->out, "_[k]");
+	else if (l->kind == OBJ_JIT && l->named)
+		out_str(d->out, "_[j]");
 }
 
 /* Prints the path to a node, outermost first. */
