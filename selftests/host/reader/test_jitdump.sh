@@ -260,6 +260,14 @@ by_line()
 		-s sym,line -r "$tmp/root" "$tmp/code"
 }
 ok "lines in reports" by_line
+exported_lines()
+{
+	"$pmclog" export --to csv --by-line -r "$tmp/root" -o "$tmp/x" "$tmp/code" &&
+		same $'      3 hot (app.js:10)' uniq -c <(cut -d , -f 9 "$tmp/x" | grep app.js:10 | tr -d '"') &&
+		"$pmclog" export --to callgrind --by-line -r "$tmp/root" -o "$tmp/x" "$tmp/code" &&
+		grep -qx 'fl=([0-9]*) /work/app.js' "$tmp/x" && grep -qx '10 3' "$tmp/x"
+}
+ok "and in exports" exported_lines
 moved=${hot//$base+0x1000 10/$base+0x1040 10}
 moved=${moved//$base+0x1008/$base+0x1048}
 dump v8 <<<"${moved//$base+0x100a/$base+0x104a}"

@@ -177,6 +177,14 @@ prog;local_func_[k] 2
 prog;reference_[k] 1"
 ok "a module's file, by where its sections were" \
 	in_module mymod.ko 0102030405060708 "$named"
+# The archive has the file, from which the names are.
+archived()
+{
+	"$pmclog" archive -r "$tmp/mods" -k "$tmp/map" -o "$tmp/k9.tar" "$tmp/k9" >"$tmp/.said" &&
+		tar -C "$tmp" -xf "$tmp/k9.tar" && same "$named" "$pmclog" fold "$tmp/pmclog-k9" &&
+		rm -r "$tmp/pmclog-k9"
+}
+ok "in an archive" archived
 ok "packed by xz" in_module mymod.ko.xz 0102030405060708 "$named"
 ok "packed by zstd" in_module mymod.ko.zst 0102030405060708 "$named"
 ok "not another build of it" in_module mymod.ko 0102030405060709 "\

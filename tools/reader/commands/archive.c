@@ -344,7 +344,29 @@ static void put_text(struct archiving *a, const char *name, int fd)
 	free(buf);
 }
 
-static void put_kernel(struct archiving *a)
+/* Files of modules that have names which the kernel's table has not */
+static void put_modules(struct archiving *a, const struct image_root *root, const bool *used)
+{
+	const char *why, *path;
+	uint32_t i;
+	int fd;
+
+	for (i = 0; i < a->a.p.objs.n; i++) {
+		if (!used[i] || !a->a.p.objs.obj[i].names_from)
+			continue;
+		path = strtab_str(&a->a.p.str, a->a.p.objs.obj[i].names_from);
+		fd = image_open_file(root, path, &why);
+		if (fd < 0) {
+			skip(a, path, why);
+			continue;
+		}
+		put_file(a, path, fd);
+		close(fd);
+	}
+}
+
+/* @used: by object */
+static void put_kernel(struct archiving *a, const bool *used)
 {
 	const char *why = NULL;
 	struct ksyms k;
@@ -363,6 +385,7 @@ static void put_kernel(struct archiving *a)
 	} else {
 		skip(a, "symbols of the kernel", k.source ? why : k.why);
 	}
+	put_modules(a, a->a.p.root, used);
 	ksyms_close(&k);
 }
 
@@ -387,9 +410,9 @@ static void put_objects(struct archiving *a)
 		else if (o->kind == OBJ_JIT)
 			put_jit(a, o);
 	}
-	free(used);
 	if (kernel)
-		put_kernel(a);
+		put_kernel(a, used);
+	free(used);
 }
 
 /* ------------------------------------------------------------------------

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Functions inlined at a frame, and their source lines. */
+#include <unistd.h>
+
 #include "elf/inlines.h"
 #include "export/export.h"
 
@@ -91,15 +93,51 @@ static uint32_t inlined(struct export *e, uint32_t obj,
 	return func_number(&e->a.p.funcs, &f);
 }
 
+/* The line of a frame in a jitdump, looked up once for each frame: @lines has its name. */
+static bool jit_line(struct export *e, struct jit *j, uint64_t off, struct jitlines *lines,
+		     struct src_frame *at)
+{
+	const struct jitcode *code = jitdump_code(&j->dump, off);
+	const struct jitline *line;
+	const char *why;
+	int fd = code ? jits_open(&e->a.p, j, &why) : -1;
+
+	if (fd < 0)
+		return false;
+	jitlines_read(lines, &j->dump, code, fd);
+	close(fd);
+	line = jitlines_find(lines, code->addr + (off - code->off));
+	if (line)
+		*at = (struct src_frame){ .file = line->file, .line = (int)line->line };
+	return line;
+}
+
+static void look_in_jit(struct export *e, struct sources *t, uint32_t frame, struct jit *j)
+{
+	const struct frame *f = &e->a.p.frames.frame[frame];
+	struct jitlines lines = { 0 };
+	struct src_frame at;
+	bool known = e->lines && jit_line(e, j, f->addr, &lines, &at);
+
+	add_level(e, t, f->func, known ? &at : NULL);
+	jitlines_free(&lines);
+}
+
 static void look(struct export *e, struct sources *t, uint32_t frame)
 {
 	struct profile *p = &e->a.p;
 	uint32_t func = p->frames.frame[frame].func;
 	uint32_t obj = p->funcs.func[func].obj, n = 0, i;
-	struct inlines *x = source_of(e, t, obj);
+	struct jit *j = jits_of(p, &p->objs.obj[obj]);
 	struct src_frame at[INLINES_MAX];
 	struct place place;
+	struct inlines *x;
 
+	if (j) {
+		look_in_jit(e, t, frame, j);
+		return;
+	}
+	x = source_of(e, t, obj);
 	if (x) {
 		resolver_place(&e->r, p, frame, &place);
 		n = inlines_find(x, place.addr, at);

@@ -36,12 +36,13 @@ enum obj_kind {
  * @shares_path: the log has another file of this path, on the same device
  * @dev_minor: of the file, or of a JIT: number + 1 of its jitdump, 0: it has a
  *	   map
+ * @names_from: string number of the file that a module's names are from, 0: there is none
  * @why:   why it has no symbols, NULL if it has some
  * @lost:  samples whose innermost frame has no name
  */
 struct object {
 	enum obj_kind kind;
-	uint32_t path, brief;
+	uint32_t path, brief, names_from;
 	uint32_t dev_major, dev_minor;
 	uint64_t ino;
 	uint64_t first;

@@ -177,6 +177,7 @@ void kmods_load(struct symtab *t, struct profile *p)
 		if (!path)
 			continue;
 		o->why = load(t, p, o, strtab_str(&p->str, path));
+		o->names_from = o->why ? 0 : path;
 		any |= !o->why;
 	}
 	free(has);
