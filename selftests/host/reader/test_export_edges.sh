@@ -7,7 +7,7 @@
 # export_to FORMAT LOG [OPTION]...: makes $tmp/x
 export_to()
 {
-	"$pmclog" export --to "$1" -o "$tmp/x" "${@:3}" "$tmp/$2" 2>"$tmp/.err" || cat "$tmp/.err"
+	"$pmclog" export --to "$1" -o "$tmp/x" "${@:3}" "$tmp/$2" 2>"$tmp/.err" || { cat "$tmp/.err"; return 1; }
 }
 
 # Two recordings of an event in a row, with other periods: readers have one name for a value.

@@ -528,7 +528,7 @@ static int ends_body(struct target *t, void *arg)
 
 	for (i = 0; i < 8; i++)
 		pthread_create(&thread, NULL, never_ends, f);
-	while (f->n < 8)
+	while (f->complete < 8)
 		usleep(1000);
 	fault_pages(20);
 	target_pause(t);

@@ -183,7 +183,7 @@ static int threads_body(struct target *t, void *arg)
 	pthread_barrier_init(&c.barrier, NULL, NCREW + 1);
 	for (i = 0; i < NCREW; i++)
 		pthread_create(&thread[i], NULL, crew_body, &c);
-	while (c.f->n < NCREW)
+	while (c.f->complete < NCREW)
 		usleep(1000);
 	target_pause(t);
 	pthread_barrier_wait(&c.barrier);

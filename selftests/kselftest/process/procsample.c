@@ -199,7 +199,7 @@ TEST_F(procsample, threads_and_descendants)
 	ASSERT_EQ(0, dev_run_on(self->dev, clock_pmc(1000, HWPMC_F_DESCENDANTS),
 				self->t.pid, &id));
 	target_go(&self->t);
-	WAIT_UNTIL(self->f->n >= 6, 60000);
+	WAIT_UNTIL(self->f->complete >= 6, 60000);
 	wanted.pmcid = id;
 	EXPECT_TRUE(wait_committed(self->dev, 300));
 	EXPECT_TRUE(wait_log(self->dev, self->file, has_each, &wanted));

@@ -73,10 +73,10 @@ static int family_body(struct target *t, void *arg)
 	sleeper(f, 0);
 	sleeper(f, 0);
 	sleeper(f, 2);
-	while (f->n < NFAMILY - 1)
+	while (f->complete < NFAMILY - 1)
 		usleep(1000);
 	sleeper(f, 0);
-	while (f->n < NFAMILY)
+	while (f->complete < NFAMILY)
 		usleep(1000);
 	return target_pause(t);
 }
@@ -84,7 +84,7 @@ static int family_body(struct target *t, void *arg)
 static bool make_family(struct target *t, struct family *f)
 {
 	return target_begin(t, family_body, f) && target_step(t) &&
-	       f->n == NFAMILY;
+	       f->complete == NFAMILY;
 }
 
 /* @change, dev_attach() or dev_detach(), with each of them is @err. */
@@ -106,7 +106,7 @@ static int crowd_body(struct target *t, void *arg)
 
 	for (i = 0; i < NCROWD; i++)
 		sleeper(f, 0);
-	while (f->n < NCROWD)
+	while (f->complete < NCROWD)
 		usleep(1000);
 	return target_pause(t);
 }
@@ -152,7 +152,7 @@ static int line_body(struct target *t, void *arg)
 	};
 
 	line_goes_on(&l);
-	while (l.f->n < NLINE)
+	while (l.f->complete < NLINE)
 		usleep(1000);
 	return target_pause(t);
 }
@@ -165,7 +165,7 @@ TEST_F(tree, long_line)
 
 	ASSERT_TRUE(target_begin(&self->t, line_body, self->f));
 	ASSERT_TRUE(target_step(&self->t));
-	ASSERT_EQ(NLINE, self->f->n);
+	ASSERT_EQ(NLINE, self->f->complete);
 	last = self->f->m[NLINE - 1].pid;
 	ASSERT_EQ(0, dev_allocate(self->dev, &a));
 	ASSERT_EQ(0, dev_attach(self->dev, a.id, self->t.pid));
@@ -259,13 +259,13 @@ static int mixed_body(struct target *t, void *arg)
 	    pipe(input))
 		return 1;
 	sleeper(f, 1);
-	while (f->n < 2)
+	while (f->complete < 2)
 		usleep(1000);
 	if (!fork()) {
 		family_enter(f, getppid(), true);
 		exec_waiter(SETUID, input[0]);
 	}
-	while (f->n < 3)
+	while (f->complete < 3)
 		usleep(1000);
 	return target_pause(t);
 }

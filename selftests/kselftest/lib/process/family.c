@@ -36,6 +36,7 @@ void family_enter(struct family *f, uint32_t parent, bool exec)
 	f->m[i].tid = syscall(SYS_gettid);
 	f->m[i].parent = parent;
 	f->m[i].exec = exec;
+	f->complete++;
 }
 
 struct life {
@@ -69,7 +70,7 @@ static pid_t same_memory(struct life *l)
 pid_t family_child(struct family *f, enum birth how, unsigned int pages)
 {
 	struct life l = { .f = f, .parent = getpid(), .pages = pages };
-	unsigned int n = f->n;
+	unsigned int n = f->complete;
 	pid_t pid = -1;
 
 	switch (how) {
@@ -86,7 +87,7 @@ pid_t family_child(struct family *f, enum birth how, unsigned int pages)
 		if (!pid)
 			_exit(live(&l));
 		/* it cannot be waited for otherwise */
-		while (pid > 0 && f->n == n)
+		while (pid > 0 && f->complete == n)
 			usleep(1000);
 		return pid;
 	default:

@@ -26,8 +26,14 @@ struct member {
 	bool		exec;
 };
 
+/**
+ * struct family
+ * @n: places that are taken; one whose process was killed may be empty
+ * @complete: how many are filled: to wait for
+ */
 struct family {
 	_Atomic unsigned int n;
+	_Atomic unsigned int complete;
 	struct member	m[FAMILY_MAX];
 };
 
