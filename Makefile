@@ -76,10 +76,12 @@ tools:
 # INSTALL_MOD_PATH is Kbuild's name for DESTDIR.
 INSTALL_MOD_PATH ?= $(DESTDIR)
 
-# Kbuild leaves depmod out where headers have no System.map, as Debian's.  What is
-# installed below DESTDIR goes to a machine with other modules, whose index must stay.
+# Kbuild leaves depmod out where headers have no System.map, as Debian's, so it is told to
+# leave it to us.  What is installed below DESTDIR goes to a machine with other modules,
+# whose index must stay.
 install: all
-	$(MAKE) -C '$(KDIR)' M='$(CURDIR)' INSTALL_MOD_PATH='$(INSTALL_MOD_PATH)' modules_install
+	$(MAKE) -C '$(KDIR)' M='$(CURDIR)' INSTALL_MOD_PATH='$(INSTALL_MOD_PATH)' \
+		DEPMOD=/bin/true modules_install
 	$(if $(DESTDIR),,PATH=$$PATH:/usr/sbin:/sbin depmod \
 		$(if $(INSTALL_MOD_PATH),-b '$(INSTALL_MOD_PATH)') \
 		"$$(cat '$(KDIR)/include/config/kernel.release')")

@@ -122,7 +122,7 @@ pages()
 module()
 {
 	mkdir -p "$tmp/kdir/include/config" && echo 6.0-test >"$tmp/kdir/include/config/kernel.release" &&
-	printf '%s:\n\techo to $(INSTALL_MOD_PATH).\n' modules modules_install \
+	printf '%s:\n\techo to $(INSTALL_MOD_PATH).\n\t@: $(DEPMOD)\n' modules modules_install \
 		>"$tmp/kdir/Makefile" &&
 	make -n -C "$here/../../.." install KDIR="$tmp/kdir" BUILD="$INSTALL_BUILD" "$@" \
 		>"$tmp/would"
@@ -131,7 +131,7 @@ module()
 below_destdir()
 {
 	module DESTDIR=/x && grep -qx 'echo to /x.' "$tmp/would" &&
-	! grep -e depmod -e ldconfig "$tmp/would" &&
+	grep -qx ': /bin/true' "$tmp/would" && ! grep -e depmod -e ldconfig "$tmp/would" &&
 	module DESTDIR=/x INSTALL_MOD_PATH=/y && grep -qx 'echo to /y.' "$tmp/would" &&
 	! grep -e depmod -e ldconfig "$tmp/would" &&
 	module INSTALL_MOD_PATH=/y && grep -qx 'echo to /y.' "$tmp/would" &&

@@ -435,6 +435,11 @@ static void test_flight(void)
 	   strstr(msg, "not of processes"), "which is not a process: %s", msg);
 	ok(parse("--flight 1M -S cs -O x --trigger profile:s:10,count=9999999999") == EX_USAGE &&
 	   strstr(msg, "centuries"), "too many: %s", msg);
+	ok(!parse("--flight 1M -S cs -O x --only pid=5 --trigger faults --trigger interval:s:10") &&
+	   !strcmp(conditions(&o.counters[1]), "1 0 5") && !o.counters[2].filter.n,
+	   "conditions are for what happens, and not for a timer");
+	ok(parse("-S cs -O x --flight 1M --only pid=5 --trigger interval:s:10") == EX_USAGE &&
+	   strstr(msg, "--only holds"), "of which is said: %s", msg);
 	ok(parse("-S cs -n 5 --flight 1M -O x --trigger faults") == EX_USAGE &&
 	   parse("-P cs --raw --flight 1M -O x --trigger exit true") == EX_USAGE &&
 	   parse("-S cs -c 0 --flight 1M -O x --trigger faults") == EX_USAGE &&

@@ -202,7 +202,6 @@ static int parse_modifiers(struct pmc_parse *p, char *spec)
 	if (!colon)
 		return 0;
 	rest = colon + strcspn(colon, ",");
-	*colon = '\0';
 	if (parse_letters(p, spec, colon + 1, (size_t)(rest - colon - 1)))
 		return -1;
 	memmove(colon, rest, strlen(rest) + 1);

@@ -285,22 +285,27 @@ static int trigger_cpu(struct parser *p, const char *text, const struct pmc_even
 	return cpu;
 }
 
-/* A trigger is never slowed down by a budget.  Its samples are not read, so they have no chains. */
+/*
+ * A trigger is never slowed down by a budget.  Its samples are not read, so they have no
+ * chains.  A condition is for what happens, and not for a timer.
+ */
 static int make_trigger(struct parser *p, const char *text, struct counter *c, uint64_t count)
 {
 	c->flags = HWPMC_F_TRIGGER;
 	c->branch = 0;
 	c->fixed = 1;
 	c->period = count;
-	if ((c->event.flags & PMC_EVENT_RATE) &&
-	    (__builtin_mul_overflow(count, c->event.period, &c->period) || c->period > INT64_MAX))
+	if (!(c->event.flags & PMC_EVENT_RATE))
+		return 0;
+	memset(&c->filter, 0, sizeof(c->filter));
+	if (__builtin_mul_overflow(count, c->event.period, &c->period) || c->period > INT64_MAX)
 		return options_fail(p, "--trigger %s: that many times take centuries", text);
 	return 0;
 }
 
 /*
  * The PMC is system-wide at first; check_flight() may change that.  No modifier is for a
- * trigger.
+ * trigger but --only and --not.
  */
 static int add_trigger(struct parser *p, char *text)
 {
@@ -322,6 +327,8 @@ static int add_trigger(struct parser *p, char *text)
 		    make_trigger(p, text, &p->o->counters[first + (size_t)i], count))
 			return -1;
 	}
+	if (!(event[0].flags & PMC_EVENT_RATE))
+		p->dangling[OPT_ONLY] = p->dangling[OPT_NOT] = 0;
 	if (n > 1)
 		mark_split(p->o, first);
 	return 0;

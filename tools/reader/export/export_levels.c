@@ -5,6 +5,16 @@
 #include "elf/inlines.h"
 #include "export/export.h"
 
+#define CODES	64U		/* of jitdumps, whose lines are kept */
+
+/* lines of a piece of code, by its place in the jitdump of the object */
+struct code_lines {
+	uint32_t obj;
+	uint64_t off;
+	struct jitlines lines;
+	bool used;
+};
+
 /* the debug information of an object; @ok: it has some */
 struct source_object {
 	struct inlines x;
@@ -16,6 +26,7 @@ struct source_object {
  * @obj:   by object
  * @level: the levels of all frames
  * @of:    by frame: its levels; @n 0: not looked up yet
+ * @code:  by hash of the code: the last one
  */
 struct sources {
 	struct source_object *obj;
@@ -24,6 +35,7 @@ struct sources {
 	uint32_t nlevels, caplevels;
 	struct { uint32_t first, n; } *of;
 	uint32_t nof;
+	struct code_lines code[CODES];
 };
 
 /* Kernel modules have debug files of their own. */
@@ -93,34 +105,39 @@ static uint32_t inlined(struct export *e, uint32_t obj,
 	return func_number(&e->a.p.funcs, &f);
 }
 
-/* The line of a frame in a jitdump, looked up once for each frame: @lines has its name. */
-static bool jit_line(struct export *e, struct jit *j, uint64_t off, struct jitlines *lines,
-		     struct src_frame *at)
+static struct jitlines *lines_of(struct export *e, struct sources *t, uint32_t obj,
+				 struct jit *j, const struct jitcode *code)
 {
-	const struct jitcode *code = jitdump_code(&j->dump, off);
-	const struct jitline *line;
+	struct code_lines *c = &t->code[hash_mix(code->off, obj) % CODES];
 	const char *why;
-	int fd = code ? jits_open(&e->a.p, j, &why) : -1;
+	int fd;
 
+	if (c->used && c->obj == obj && c->off == code->off)
+		return &c->lines;
+	fd = jits_open(&e->a.p, j, &why);
 	if (fd < 0)
-		return false;
-	jitlines_read(lines, &j->dump, code, fd);
+		return NULL;
+	jitlines_free(&c->lines);
+	*c = (struct code_lines){ .obj = obj, .off = code->off, .used = true };
+	jitlines_read(&c->lines, &j->dump, code, fd);
 	close(fd);
-	line = jitlines_find(lines, code->addr + (off - code->off));
-	if (line)
-		*at = (struct src_frame){ .file = line->file, .line = (int)line->line };
-	return line;
+	return &c->lines;
 }
 
 static void look_in_jit(struct export *e, struct sources *t, uint32_t frame, struct jit *j)
 {
 	const struct frame *f = &e->a.p.frames.frame[frame];
-	struct jitlines lines = { 0 };
-	struct src_frame at;
-	bool known = e->lines && jit_line(e, j, f->addr, &lines, &at);
+	const struct jitcode *code = e->lines ? jitdump_code(&j->dump, f->addr) : NULL;
+	struct jitlines *lines = code ? lines_of(e, t, f->obj, j, code) : NULL;
+	const struct jitline *line = lines ? jitlines_find(lines, code->addr + (f->addr - code->off)) :
+					     NULL;
+	struct src_frame at = { 0 };
 
-	add_level(e, t, f->func, known ? &at : NULL);
-	jitlines_free(&lines);
+	if (line) {
+		at.file = line->file;
+		at.line = (int)line->line;
+	}
+	add_level(e, t, f->func, line ? &at : NULL);
 }
 
 static void look(struct export *e, struct sources *t, uint32_t frame)
@@ -188,6 +205,8 @@ void export_levels_free(struct export *e)
 	for (i = 0; i < t->nobj; i++)
 		if (t->obj[i].ok)
 			inlines_close(&t->obj[i].x);
+	for (i = 0; i < CODES; i++)
+		jitlines_free(&t->code[i].lines);
 	free(t->obj);
 	free(t->level);
 	free(t->of);
