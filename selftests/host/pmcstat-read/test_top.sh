@@ -75,7 +75,8 @@ start()	# COMMAND: on a terminal of 100 columns; its exit status follows it
 	servers=$((servers + 1))
 	tm=(tmux -S "$tmp/tmux$servers" -f /dev/null)
 	: >"$tmp/status"
-	"${tm[@]}" new-session -d -x 100 -y 20 \
+	# not every shell goes on after a ^C that its command has handled
+	SHELL=$BASH "${tm[@]}" new-session -d -x 100 -y 20 \
 		"$1; echo \$? >$tmp/status; sleep 1000"
 }
 screen()
