@@ -271,18 +271,17 @@ static int add_event(struct parser *p, int letter, const char *spec)
 /* An event of one CPU triggers there, any other on each CPU: -c is not for triggers. */
 static int trigger_cpu(struct parser *p, const char *text, const struct pmc_event_desc *e)
 {
-	struct cpulist own;
+	struct cpulist own = { .all = 0 };
 	char list[4096];
 	int cpu;
 
 	if (!(e->flags & PMC_EVENT_ONE_CPU))
 		return PMC_CPU_ALL;
-	if (pmc_event_cpus(e, list, sizeof(list)) <= 0 || cpulist_parse(&own, list))
-		return options_fail(p, "--trigger %s: cannot find out which CPUs it is on",
-				    text);
-	for (cpu = 0; !own.set[cpu]; cpu++)
-		;
-	return cpu;
+	if (pmc_event_cpus(e, list, sizeof(list)) > 0 && !cpulist_parse(&own, list))
+		for (cpu = 0; cpu < CPU_LIMIT; cpu++)
+			if (own.set[cpu])
+				return cpu;
+	return options_fail(p, "--trigger %s: cannot find out which CPUs it is on", text);
 }
 
 /*
