@@ -413,6 +413,8 @@ static int areas_toucher(struct target *t, void *arg)
 	sleep_ms(scaled(200, 3000));
 	call_copy(arg, 0);
 	target_pause(t);
+	/* that map may not have come: a slow worker can have kept the lock for too long */
+	sleep_ms(scaled(200, 3000));
 	touch(TOUCHES);
 	touch_by(last, TOUCHES);
 	target_pause(t);
