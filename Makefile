@@ -5,6 +5,8 @@
 # make module | tools	only one of the two
 # make install		module and tools, then depmod and ldconfig; with DESTDIR=DIR below it,
 #			and without these two
+# make uninstall	removes the files that make install has put there; with the same
+#			arguments
 #
 # make demo		records a workload in a virtual machine and reports it
 # make check		all tests that need no kernel, each kernel test on one kernel at
@@ -57,7 +59,7 @@ NMIPMU	:= $(patsubst %,nmipmu:%,$(filter-out %-arm64,$(KERNELS)))
 HYBRID	:= $(patsubst nmipmu:%,hybrid:%,$(NMIPMU))
 CROSS_arm64 := aarch64-linux-gnu-
 
-.PHONY: all module tools install demo check check-full check-nmipmu storm faults stock-load fuzz fuzz-coverage fuzz-kernel sparse \
+.PHONY: all module tools install uninstall demo check check-full check-nmipmu storm faults stock-load fuzz fuzz-coverage fuzz-kernel sparse \
 	dkms-check deb guest \
 	bench-kernel bench-phases bench-scaling bench-build bench-writer bench-reader bench-chains \
 	guest-amd64 guest-arm64 tools-arm64 clean FORCE
@@ -79,13 +81,20 @@ INSTALL_MOD_PATH ?= $(DESTDIR)
 # Kbuild leaves depmod out where headers have no System.map, as Debian's, so it is told to
 # leave it to us.  What is installed below DESTDIR goes to a machine with other modules,
 # whose index must stay.
+index_modules = $(if $(DESTDIR),,PATH=$$PATH:/usr/sbin:/sbin depmod \
+	$(if $(INSTALL_MOD_PATH),-b '$(INSTALL_MOD_PATH)') \
+	"$$(cat '$(KDIR)/include/config/kernel.release')")
+
 install: all
 	$(MAKE) -C '$(KDIR)' M='$(CURDIR)' INSTALL_MOD_PATH='$(INSTALL_MOD_PATH)' \
 		DEPMOD=/bin/true modules_install
-	$(if $(DESTDIR),,PATH=$$PATH:/usr/sbin:/sbin depmod \
-		$(if $(INSTALL_MOD_PATH),-b '$(INSTALL_MOD_PATH)') \
-		"$$(cat '$(KDIR)/include/config/kernel.release')")
+	$(index_modules)
 	$(MAKE) -C tools install
+
+uninstall: module
+	scripts/uninstall '$(INSTALL_MOD_PATH)' -C '$(KDIR)' M='$(CURDIR)' DEPMOD=/bin/true modules_install
+	$(index_modules)
+	$(MAKE) -C tools uninstall
 
 # Whether anything is to do is for Kbuild to find out.
 build/%/hwpmc.ko: FORCE

@@ -158,4 +158,15 @@ ok "prefix= is taken" lower_case
 ok "manual pages" pages
 ok "pmclog is installed" "$root/opt/x/bin/pmclog" --version
 ok "the udev rule is an example" udev_example
+# Nothing of ours stays, and all that is another's.
+uninstall()
+{
+	mkdir -p "$root/opt/x/include/linux" && touch "$root/opt/x/include/linux/other.h" &&
+	make -C "$tools" uninstall PREFIX=/opt/x DESTDIR="$root" \
+		BUILD="$INSTALL_BUILD" >/dev/null &&
+	(cd "$root" && find . ! -type d) >"$tmp/left" &&
+	[[ $(cat "$tmp/left") == ./opt/x/include/linux/other.h ]] || { cat "$tmp/left"; return 1; }
+}
+
+ok "make uninstall" uninstall
 done_testing
