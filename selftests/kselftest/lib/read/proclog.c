@@ -43,6 +43,10 @@ bool proc_record(const struct pmclog_rec *rec, struct proc_record *p)
 		p->parent = REC32(rec, procfork, oldpid);
 		p->pid = REC32(rec, procfork, newpid);
 		return true;
+	case PMCLOG_T_MAP_IN:
+		p->pid = REC32(rec, map_in, pid);
+		p->text = REC_TEXT(rec, map_in, path);
+		return true;
 	case PMCLOG_T_SYSEXIT:
 		p->pid = REC32(rec, sysexit, pid);
 		return true;
