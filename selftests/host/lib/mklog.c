@@ -9,7 +9,8 @@ int main(int argc, char **argv)
 	static struct loggen g;
 
 	if (argc != 3 || lg_make(&g, argv[1])) {
-		fprintf(stderr, "usage: mklog NAME FILE\n");
+		fprintf(stderr, "usage: mklog NAME FILE\n"
+			"names: small full strings packed periods details ...: lg_make()\n");
 		return 2;
 	}
 	lg_write(&g, argv[2]);

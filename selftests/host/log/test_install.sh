@@ -4,13 +4,14 @@
 # shellcheck source=../lib/tap.sh source-path=SCRIPTDIR
 . "$(dirname "$0")/../lib/tap.sh"
 tools=$here/../../../tools root=$tmp/root
+INSTALL_BUILD=${INSTALL_BUILD:-$here/../../../build/tools}
 cc=${CC:-cc}
 cflags=() libs=()
 
 install_all()
 {
 	make -C "$tools" install PREFIX=/opt/x DESTDIR="$root" \
-		BUILD="${INSTALL_BUILD:?}"
+		BUILD="$INSTALL_BUILD"
 }
 
 # flags NAME OPTION: what pkg-config says, into the array NAME.  The .pc
@@ -156,6 +157,14 @@ lower_case()
 
 ok "prefix= is taken" lower_case
 ok "manual pages" pages
+# The shells look there.
+completions()
+{
+	[ -s "$root/opt/x/share/bash-completion/completions/pmclog" ] &&
+	[ -s "$root/opt/x/share/zsh/site-functions/_pmcstat" ]
+}
+
+ok "completions" completions
 ok "pmclog is installed" "$root/opt/x/bin/pmclog" --version
 ok "the udev rule is an example" udev_example
 # Nothing of ours stays, and all that is another's.
