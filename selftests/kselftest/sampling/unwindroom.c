@@ -379,7 +379,7 @@ static int map_changer(struct target *t, void *arg)
 		framed_outer(p + i * PAGE);
 		/* no map is built while the writer thread has the lock, nor soon after that */
 		if (i <= 2)
-			sleep_ms(scaled(200, 1500));
+			sleep_ms(scaled(200, 3000));
 	}
 	target_pause(t);
 	return 0;
