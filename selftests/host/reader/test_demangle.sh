@@ -82,4 +82,24 @@ evil()
 		[ "$(awk 'length > 2047' "$tmp/got" | wc -l)" = 0 ]
 }
 ok "names that grow without bounds" evil
+
+# what prints nothing for years: the lifetimes of a part that is left out, and a search for a
+# pack in types that double
+perl -e '
+	print "_RNvMINvC1a1bFGzzzzzzz_EuEuE1cC1$_\n" for "a" .. "z";
+	my @n = (0 .. 9, "A" .. "Z");
+	my @s = ("S_", map { "S${_}_" } @n);
+	print "_Z1fDp1aI", "S_I" x 33, "iiE", map({ "$s[$_]E" } 1 .. 33), "\n";
+' >"$tmp/slow"
+slow()
+{
+	ulimit -t 60
+	shows "$tmp/slow" >"$tmp/got" 2>"$tmp/slow.err" && sort "$tmp/slow" | cmp - "$tmp/got" &&
+		grep -q 'many names take too long to demangle' "$tmp/slow.err"
+}
+in_shell()
+{
+	("$@")
+}
+ok "names that take forever" in_shell slow
 done_testing
