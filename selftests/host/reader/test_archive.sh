@@ -189,6 +189,23 @@ hostile()
 }
 ok "nothing but programs, by plain paths" hostile
 
+# The reason has a path that the log makes
+unprintable()
+{
+	{
+		printf 'host 9.9\\x1b]0;title\\x07%0260d node\n' 0
+		echo "machine 62"
+		echo "kernel 0xffffffff81000000 main"
+		echo "event cpu-clock 1000"
+		echo "proc 7 p"
+		echo "sample 1 7 0xffffffff81000044"
+	} | log release.pmclog
+	"$pmclog" archive -o "$tmp/release.tar" "$tmp/release.pmclog" 2>"$tmp/said" &&
+		grep -q 'not packed: symbols of the kernel: .*title' "$tmp/said" &&
+		! LC_ALL=C grep '[[:cntrl:]]' "$tmp/said"
+}
+ok "reasons are made safe to show" unprintable
+
 # The common parts of several debug files are in a third, as of Debian's
 common_parts()
 {

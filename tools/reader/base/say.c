@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Messages on standard error, with the name that the program was called by. */
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,12 +9,22 @@
 
 #include "base/say.h"
 
+/* Messages may have names of files and logs, which a terminal would obey. */
+static void make_plain(char *line)
+{
+	for (; *line; line++)
+		if (iscntrl((unsigned char)*line) && *line != '\n' && *line != '\t')
+			*line = '?';
+}
+
 static void vwarn_line(const char *fmt, va_list ap)
 {
 	char *line;
 
 	if (vasprintf(&line, fmt, ap) < 0)
 		line = NULL;
+	if (line)
+		make_plain(line);
 	fprintf(stderr, "%s: %s\n", program_invocation_short_name, line ? line : fmt);
 	free(line);
 }

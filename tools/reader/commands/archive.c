@@ -81,10 +81,11 @@ struct archiving {
 
 static void say(const char *what, const char *path, const char *why)
 {
-	char buf[SHOWN_MAX];
+	char buf[SHOWN_MAX], reason[SHOWN_MAX];
 
+	/* a reason can have the name of a file */
 	warn_line("%s %s%s%s", what, shown_name(buf, path, false), why ? ": " : "",
-		  why ? why : "");
+		  why ? shown_name(reason, why, false) : "");
 }
 
 static void skip(struct archiving *a, const char *path, const char *why)
