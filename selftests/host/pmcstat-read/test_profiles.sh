@@ -122,6 +122,40 @@ ok "-z 1: nobody is known to have called" bash -c "
 	$pmcstat -R $tmp/log -g -D $tmp/gprof -z 1 &&
 	! gprof -b -q $shapes $tmp/gprof/cpu-clock/shapes.gmon | grep -q main"
 
+# the directory of an event, too: it may have been unpacked with the recording
+linked_event()
+{
+	rm -rf "$tmp/linked" "$tmp/elsewhere" && mkdir "$tmp/linked" "$tmp/elsewhere" &&
+	ln -s ../elsewhere "$tmp/linked/cpu-clock" &&
+	prints 73 'cpu-clock: it is a link' "$pmcstat" -R "$tmp/log" -g -D "$tmp/linked" &&
+	[ -z "$(ls "$tmp/elsewhere")" ]
+}
+ok "a link in place of an event's directory is refused" linked_event
+
+# A file of 200 bytes that says it has 4 GB of code
+huge_code()
+{
+	{
+		printf '\177ELF\2\1\1\0\0\0\0\0\0\0\0\0\3\0\76\0\1\0\0\0'
+		printf '\0\20\0\0\0\0\0\0\100\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0'
+		printf '\0\0\0\0\100\0\70\0\1\0\100\0\0\0\0\0'
+		printf '\1\0\0\0\5\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0'
+		printf '\0\0\0\0\0\0\0\0\0\360\377\377\0\0\0\0\0\360\377\377\0\0\0\0'
+		printf '\0\20\0\0\0\0\0\0'
+	} >"$tmp/huge"
+	{
+		echo "event cpu-clock 1000"
+		echo "proc 7 p"
+		echo "map 7 0x10000000 0x100000 0 $tmp/huge"
+		echo "sample 3 7 0x10001010"
+	} | log hugelog
+	mkdir -p "$tmp/hugegprof" &&
+	(ulimit -f 600000; exec "$pmcstat" -R "$tmp/hugelog" -g -D "$tmp/hugegprof") &&
+	[ "$(stat -c %s "$tmp/hugegprof/cpu-clock/huge.gmon")" -gt 500000000 ] &&
+	[ "$(du -k "$tmp/hugegprof/cpu-clock/huge.gmon" | cut -f 1)" -lt 1000 ]
+}
+ok "code that is not there takes no space" huge_code
+
 # what does not fit into 16 bits
 {
 	preamble

@@ -36,8 +36,16 @@
 #define TAG_HISTOGRAM	0
 #define TAG_ARC		1
 
+#define ZEROS		4096U	/* bins: more of them become a hole of the file */
+
 struct gmon_arc {
 	uint64_t	from, to;
+	uint64_t	count;
+};
+
+/* A bin that has samples: a file may say that it has gigabytes of code. */
+struct gmon_bin {
+	size_t		at;
 	uint64_t	count;
 };
 
@@ -50,8 +58,10 @@ struct gmon {
 	uint32_t	image, event;
 	uint64_t	lo, hi;
 	unsigned int	bytes;
-	uint64_t	*bin;
 	size_t		nbins;
+	struct gmon_bin	*bin;
+	uint32_t	nused, capbins;
+	struct idtab	bintab;
 	uint64_t	samples;
 	struct gmon_arc	*arc;
 	uint32_t	n, cap;
@@ -147,8 +157,17 @@ static struct gmon *gmon_of(struct gprof *g, uint32_t image, uint32_t event)
 	m->bytes = m->hi - m->lo > BIG_IMAGE ? BIN_BYTES_BIG : BIN_BYTES;
 	m->lo -= m->lo % m->bytes;
 	m->nbins = (m->hi - m->lo + m->bytes - 1) / m->bytes;
-	m->bin = xcalloc(m->nbins, sizeof(*m->bin));
 	return m;
+}
+
+static void add_samples(struct gmon *m, size_t at, uint64_t count)
+{
+	struct gmon_bin key = { .at = at };
+	uint32_t id = IDTAB_ID(&m->bintab, hash_mix(at, 0), m->bin, m->nused, m->capbins, &key, e,
+			       e->at == at);
+
+	m->bin[id].count += count;
+	m->samples += count;
 }
 
 static void add_arc(struct gmon *m, uint64_t from, uint64_t to, uint64_t count)
@@ -173,8 +192,7 @@ static void add_chain(struct gprof *g, const struct chain *c)
 	resolver_place(&l->r, &l->p, c->frame, &at);
 	m = gmon_of(g, at.image, c->event);
 	if (m && at.addr >= m->lo && at.addr < m->hi) {
-		m->bin[(at.addr - m->lo) / m->bytes] += c->count;
-		m->samples += c->count;
+		add_samples(m, (at.addr - m->lo) / m->bytes, c->count);
 	} else {
 		g->left_out += c->count;
 	}
@@ -232,57 +250,84 @@ static void put_unit(FILE *f, const struct event *e)
 	putc('s', f);
 }
 
-/* Writes bins [from, to), each up to 16 bits; a bin keeps the rest. */
-static void put_histogram(struct gprof *g, struct gmon *m, FILE *f, size_t from,
-			  size_t to)
+static void put_zeros(FILE *f, size_t n)
 {
-	size_t i;
+	static const uint16_t zeros[ZEROS];
 
+	if (n > ZEROS) {
+		fseeko(f, (off_t)((n - ZEROS) * sizeof(zeros[0])), SEEK_CUR);
+		n = ZEROS;
+	}
+	fwrite(zeros, sizeof(zeros[0]), n, f);
+}
+
+/*
+ * Writes bins [from, to), each up to 16 bits; a bin keeps the rest.  @next: the first bin
+ * with samples there or later; returns the first one behind.
+ */
+static uint32_t put_histogram(struct gprof *g, struct gmon *m, FILE *f, size_t from,
+			      size_t to, uint32_t next)
+{
 	putc(TAG_HISTOGRAM, f);
 	put64(f, m->lo + from * m->bytes);
 	put64(f, m->lo + to * m->bytes);
 	put32(f, (uint32_t)(to - from));
 	put_unit(f, &g->l->p.events.event[m->event]);
-	for (i = from; i < to; i++) {
-		uint16_t v = m->bin[i] < UINT16_MAX ? (uint16_t)m->bin[i] :
-						      UINT16_MAX;
+	for (; next < m->nused && m->bin[next].at < to; next++) {
+		struct gmon_bin *b = &m->bin[next];
+		uint16_t v = b->count < UINT16_MAX ? (uint16_t)b->count : UINT16_MAX;
 
+		put_zeros(f, b->at - from);
 		fwrite(&v, sizeof(v), 1, f);
-		m->bin[i] -= v;
+		b->count -= v;
+		from = b->at + 1;
 	}
+	put_zeros(f, to - from);
+	return next;
 }
 
 /* Writes the rest of places with too many samples as further histograms. */
 static void put_wide(struct gprof *g, struct gmon *m, FILE *f)
 {
-	size_t from = 0, i;
+	uint32_t next = 0, i;
+	size_t from = 0, at;
 
-	for (i = 0; i < m->nbins; i++) {
-		if (m->bin[i] <= UINT16_MAX)
+	for (i = 0; i < m->nused; i++) {
+		if (m->bin[i].count <= UINT16_MAX)
 			continue;
-		if (i > from)
-			put_histogram(g, m, f, from, i);
-		while (m->bin[i])
-			put_histogram(g, m, f, i, i + 1);
-		from = i + 1;
+		at = m->bin[i].at;
+		if (at > from)
+			put_histogram(g, m, f, from, at, next);
+		while (m->bin[i].count)
+			put_histogram(g, m, f, at, at + 1, i);
+		from = at + 1;
+		next = i + 1;
 	}
 	if (from < m->nbins)
-		put_histogram(g, m, f, from, m->nbins);
+		put_histogram(g, m, f, from, m->nbins, next);
+}
+
+static int compare_bins(const void *a, const void *b)
+{
+	const struct gmon_bin *x = a, *y = b;
+
+	return (x->at > y->at) - (x->at < y->at);
 }
 
 static void put_gmon(struct gprof *g, struct gmon *m, FILE *f)
 {
 	static const char head[20] = "gmon\1";
 	uint32_t i;
-	size_t j;
 
+	if (m->nused)
+		qsort(m->bin, m->nused, sizeof(*m->bin), compare_bins);
 	fwrite(head, sizeof(head), 1, f);
 	if (g->l->o->gprof_wide) {
 		put_wide(g, m, f);
 	} else {
-		put_histogram(g, m, f, 0, m->nbins);
-		for (j = 0; j < m->nbins; j++)
-			g->cut += m->bin[j] != 0;
+		put_histogram(g, m, f, 0, m->nbins, 0);
+		for (i = 0; i < m->nused; i++)
+			g->cut += m->bin[i].count != 0;
 	}
 	for (i = 0; i < m->n; i++) {
 		const struct gmon_arc *a = &m->arc[i];
@@ -391,14 +436,17 @@ static int close_new(FILE *f, const char *path, char *temp)
 	return status;
 }
 
-/* False, with a message: another user has put a link there. */
+/*
+ * False, with a message: a link leads to where the user has not named, and can be another's,
+ * or come with the recording.
+ */
 static bool is_no_link(const char *dir)
 {
 	struct stat st;
 
-	if (lstat(dir, &st) || !S_ISLNK(st.st_mode) || st.st_uid == geteuid())
+	if (lstat(dir, &st) || !S_ISLNK(st.st_mode))
 		return true;
-	warn_line("-g %s: it is another user's link", dir);
+	warn_line("-g %s: it is a link; name another directory with -D", dir);
 	return false;
 }
 
@@ -488,6 +536,7 @@ static void free_gmon(struct gmon *m)
 	free(m->arc);
 	free(m->name);
 	idtab_free(&m->tab);
+	idtab_free(&m->bintab);
 	free(m);
 }
 
