@@ -126,7 +126,15 @@ hostile_directory()
 {
 	mkdir -p "$tmp/fifo"
 	mkfifo "$tmp/fifo/log.pmclog"
-	prints 1 'is a directory without a log' timeout 60 "$pmclog" info "$tmp/fifo"
+	local how
+	for how in info verify dump report fold flame html "export --to folded" "annotate -a" \
+			"filter -o $tmp/part" "diff $tmp/fifo"; do
+		# shellcheck disable=SC2086
+		prints 1 'is a directory without a log' timeout 20 "$pmclog" $how "$tmp/fifo" ||
+			{ echo "$how"; return 1; }
+	done
+	prints 1 'is a directory without log.pmclog' timeout 20 "$pmclog" archive \
+		-o "$tmp/fifo.tar" "$tmp/fifo"
 }
 ok "a directory that would hold us up" hostile_directory
 again()

@@ -410,6 +410,29 @@ mixed()
 		! grep -q $'\033' "$tmp/.err"
 }
 ok "other files are not read" mixed
+# to open a FIFO wakes up its writer, as a device's driver would notice it
+unnoticed()
+{
+	local d=$tmp/unnoticed fifo writers='' running how
+	mkdir "$d"
+	cp "$tmp/both/a" "$d/a"
+	for fifo in fifo log.pmclog; do
+		mkfifo "$d/$fifo"
+		(echo >"$d/$fifo") 2>/dev/null &
+		writers+=" $!"
+	done
+	for how in fold verify info; do
+		timeout 20 "$pmclog" $how "$d" >/dev/null 2>&1 || break
+	done
+	sleep .2
+	running=$(jobs -pr | wc -l)
+	# shellcheck disable=SC2086
+	kill $writers 2>/dev/null
+	# shellcheck disable=SC2086
+	wait $writers 2>/dev/null
+	same 2 echo "$running"
+}
+ok "other files are not opened either" unnoticed
 a_name()
 {
 	local name=$1 shown=$2

@@ -11,7 +11,6 @@
 #include "analysis/source.h"
 #include "base/exit.h"
 #include "base/numbers.h"
-#include "base/samefile.h"
 #include "elf/debuginfod.h"
 #include "log/input.h"
 
@@ -74,17 +73,11 @@ int analysis_option(struct analysis *a, int opt, const char *arg)
 
 void analysis_enter(struct analysis *a)
 {
-	char *log;
-
-	if (!path_is_directory(a->path))
+	if (!input_is_archive(a->path))
 		return;
-	log = xasprintf("%s/" ARCHIVE_LOG, a->path);
-	if (access(log, R_OK)) {
-		free(log);
-		return;
-	}
 	a->archive_root = xasprintf("%s/" ARCHIVE_ROOT, a->path);
-	a->path = a->in_archive = log;
+	a->in_archive = xasprintf("%s/" ARCHIVE_LOG, a->path);
+	a->path = a->in_archive;
 	if (!a->root.dir)
 		a->root.dir = a->archive_root;
 }

@@ -18,4 +18,17 @@ bool same_path(const char *a, const char *b);
 
 bool path_is_directory(const char *path);
 
+/* Opens @path, relative to what @at is, with these flags, as open(2). */
+typedef int open_below_fn(const void *at, const char *path, int flags);
+
+/*
+ * Opens a regular file for reading.  @follow: it may be a symbolic link to one.
+ * -1 and errno; EINVAL: it is another kind of file, whose driver or writer does
+ * not notice.
+ */
+int regular_open_below(open_below_fn *open_below, const void *at, const char *path,
+		       bool follow);
+/* The same for @name in the directory @dir; no link. */
+int regular_open(int dir, const char *name);
+
 #endif /* READER_SAMEFILE_H */

@@ -13,12 +13,10 @@
 #include <linux/openat2.h>
 
 #include "base/mem.h"
+#include "base/samefile.h"
 #include "base/say.h"
 #include "elf/imagefile.h"
 #include "elf/pidstart.h"
-
-/* O_NONBLOCK: a file replaced by a FIFO meanwhile must not block us. */
-#define OPEN_FLAGS	(O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
 
 static int open_root(const struct image_root *root)
 {
@@ -81,73 +79,37 @@ bool image_root_is(const char *dir)
 	return !err;
 }
 
-static int open_below(const struct image_root *root, const char *path,
-		      int flags)
+static int open_below(const void *at, const char *path, int flags)
 {
+	const struct image_root *root = at;
+
 	if (!root || (!root->pid && (!root->dir || !*root->dir)))
 		return open(path, flags);
 	return open_in_root(root, path, flags);
 }
 
-static bool is_regular(int fd)
-{
-	struct stat st;
-
-	return !fstat(fd, &st) && S_ISREG(st.st_mode);
-}
-
 static int cannot(const char **why)
 {
 	*why = errno == ENOENT || errno == ENOTDIR ? "no such file" :
-	       errno == EACCES ? "permission denied" : "can't be opened";
+	       errno == EACCES ? "permission denied" :
+	       errno == EINVAL ? "not a regular file" : "can't be opened";
 	return -1;
-}
-
-/*
- * Opening a file can have side effects: it starts a watchdog, winds a tape, or
- * wakes up a FIFO's writer.  So the type is checked first by O_PATH, and that
- * same file is then opened.
- */
-static int open_regular(const struct image_root *root, const char *path,
-			int flags, const char **why)
-{
-	int place = open_below(root, path, O_PATH | O_CLOEXEC |
-					   (flags & O_NOFOLLOW));
-	char name[64];
-	int fd = -1;
-
-	if (place < 0)
-		return cannot(why);
-	if (is_regular(place)) {
-		snprintf(name, sizeof(name), "/proc/self/fd/%d", place);
-		fd = open(name, flags & ~O_NOFOLLOW);
-		/* without /proc */
-		if (fd < 0 && errno == ENOENT)
-			fd = open_below(root, path, flags);
-		if (fd < 0)
-			cannot(why);
-	} else {
-		*why = "not a regular file";
-	}
-	close(place);
-	if (fd >= 0 && !is_regular(fd)) {
-		*why = "not a regular file";
-		close(fd);
-		fd = -1;
-	}
-	return fd;
 }
 
 int image_open_file(const struct image_root *root, const char *path,
 		    const char **why)
 {
-	return open_regular(root, path, OPEN_FLAGS, why);
+	int fd = regular_open_below(open_below, root, path, true);
+
+	return fd < 0 ? cannot(why) : fd;
 }
 
 int image_open_nofollow(const struct image_root *root, const char *path,
 			const char **why)
 {
-	return open_regular(root, path, OPEN_FLAGS | O_NOFOLLOW, why);
+	int fd = regular_open_below(open_below, root, path, false);
+
+	return fd < 0 ? cannot(why) : fd;
 }
 
 static bool set_elf(struct image *im, Elf *elf, const char **why)

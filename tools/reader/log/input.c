@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "base/numbers.h"
+#include "base/samefile.h"
 #include "base/say.h"
 #include "log/input.h"
 #include "log/mapped.h"
@@ -90,19 +91,25 @@ int input_fd_repairing(struct input *in, const char *path, int fd)
 	return input_fd_strict(in, path, fd) ? -1 : heal(in, true);
 }
 
+bool input_is_archive(const char *path)
+{
+	int dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int fd = dir < 0 ? -1 : regular_open(dir, ARCHIVE_LOG);
+
+	if (fd >= 0)
+		close(fd);
+	if (dir >= 0)
+		close(dir);
+	return fd >= 0;
+}
+
 /* If the directory is that of an unpacked archive, opens the log in it. */
 static void enter_archive(struct input *in)
 {
-	int fd = openat(in->fd, ARCHIVE_LOG, O_RDONLY | O_CLOEXEC |
-			O_NOFOLLOW | O_NONBLOCK);
-	struct stat st;
+	int fd = regular_open(in->fd, ARCHIVE_LOG);
 
 	if (fd < 0)
 		return;
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-		close(fd);
-		return;
-	}
 	close(in->fd);
 	in->fd = fd;
 }

@@ -30,6 +30,8 @@ struct input {
 	void *idle_arg;
 };
 
+/* Is it the directory of an unpacked archive? */
+bool input_is_archive(const char *path);
 /*
  * @path may be "-", or a directory: that of an unpacked archive, or one whose
  * logs are read as one, see log/merge.h.  0, or -1 after a message.  Damaged

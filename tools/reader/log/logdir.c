@@ -14,6 +14,7 @@
 #include "base/numbers.h"
 #include "base/order.h"
 #include "base/out.h"
+#include "base/samefile.h"
 #include "base/say.h"
 #include "log/logdir.h"
 
@@ -102,20 +103,6 @@ static char *make_label(const char *dir, const char *name)
 	return label;
 }
 
-static int open_regular(int dir, const char *name, struct stat *st)
-{
-	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW |
-			O_NONBLOCK);
-
-	if (fd < 0)
-		return -1;
-	if (!fstat(fd, st) && S_ISREG(st->st_mode))
-		return fd;
-	close(fd);
-	errno = EINVAL;
-	return -1;
-}
-
 /* A file that has just been removed, as by --keep, is not missed. */
 static bool cannot_open(struct logdir *d, const char *dir, const char *name)
 {
@@ -124,8 +111,8 @@ static bool cannot_open(struct logdir *d, const char *dir, const char *name)
 
 	if (err == ENOENT)
 		return true;
-	/* not regular, a symbolic link, a FIFO without a writer */
-	if (err == EINVAL || err == ELOOP || err == ENXIO)
+	/* not a regular file */
+	if (err == EINVAL)
 		return false;
 	label = make_label(dir, name);
 	warn_line("%s: %s", label, strerror(err));
@@ -139,12 +126,12 @@ static bool add_file(struct logdir *d, const char *dir, const char *name)
 {
 	struct logdir_log log;
 	struct stat st;
-	int fd = open_regular(d->fd, name, &st);
+	int fd = regular_open(d->fd, name);
 	bool is_log;
 
 	if (fd < 0)
 		return cannot_open(d, dir, name);
-	is_log = read_origin(fd, &log.origin);
+	is_log = !fstat(fd, &st) && read_origin(fd, &log.origin);
 	close(fd);
 	if (!is_log)
 		return false;
@@ -160,11 +147,11 @@ static bool add_file(struct logdir *d, const char *dir, const char *name)
 int logdir_open(const struct logdir *d, const struct logdir_log *log,
 		const char **why)
 {
+	int fd = regular_open(d->fd, log->name);
 	struct stat st;
-	int fd = open_regular(d->fd, log->name, &st);
 
 	*why = strerror(errno);
-	if (fd < 0 || (st.st_dev == log->dev && st.st_ino == log->ino))
+	if (fd < 0 || (!fstat(fd, &st) && st.st_dev == log->dev && st.st_ino == log->ino))
 		return fd;
 	close(fd);
 	*why = "was replaced while the directory was read";
