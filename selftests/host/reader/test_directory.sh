@@ -388,6 +388,18 @@ too_many()
 	(ulimit -n 20 && prints 1 "Too many open files: 1[0-9] logs of the same time are open" \
 		"$pmclog" fold "$tmp/open")
 }
+many_pmcs()
+{
+	local from
+	for from in 1 33001; do
+		seq -f "event cpu-clock 1000 %.0f" $from $((from + 32999)) |
+			later 0 "pmcs/$from"
+	done
+	prints 1 "^pmclog: $tmp/pmcs: $tmp/pmcs/[0-9]* and the logs of the same time have more\
+ than 65536 PMCs: they cannot be merged$" "$pmclog" fold "$tmp/pmcs" &&
+		prints 0 "^ok: 2 logs" "$pmclog" verify "$tmp/pmcs"
+}
+ok "more PMCs than can be told apart" many_pmcs
 rm -rf "$tmp/open"
 ok "more logs of the same time than descriptors" too_many
 

@@ -332,6 +332,14 @@ static enum pmclog_iter_status end(struct merge *m)
 	return m->error ? PMCLOG_ITER_ERROR : PMCLOG_ITER_EOF;
 }
 
+static void stop_full(struct merge *m, const struct member *b)
+{
+	static const char what[] =
+		"%s and the logs of the same time have more than %u PMCs: they cannot be merged";
+
+	stop(m, xasprintf(what, b->file->label, PMCMAP_MAX));
+}
+
 /*
  * Takes the next record of the current log.  False: it is not for the reader.
  */
@@ -348,8 +356,11 @@ static bool take(struct merge *m, struct pmclog_rec *rec)
 		return false;
 	}
 	b->begun |= rec->type == PMCLOG_T_INITIALIZE;
-	if (!session_record(&m->session, &b->log, rec))
+	if (!session_record(&m->session, &b->log, rec)) {
+		if (m->session.full)
+			stop_full(m, b);
 		return false;
+	}
 	rec->serial = ++m->serial;
 	if (!m->repairs)
 		rec->tsc = pmclog_get64(rec->data +

@@ -22,7 +22,7 @@ static bool is_used(const struct pmcmap *all, uint32_t to)
 static uint32_t choose(const struct pmcmap *m, const struct pmcmap *all,
 		       uint32_t from, struct pmcmaps *maps)
 {
-	uint32_t to = from, i, n;
+	uint32_t to = from, i;
 
 	/* the PMC goes on from the log before, as after a rotation */
 	for (i = 0; m->owner && i < maps->n; i++)
@@ -30,36 +30,39 @@ static uint32_t choose(const struct pmcmap *m, const struct pmcmap *all,
 		    maps->past[i].from == from &&
 		    !is_used(all, maps->past[i].to))
 			return maps->past[i].to;
-	for (n = 0; is_used(all, to) && n < CHOICES; n++) {
+	while (is_used(all, to)) {
 		i = ++maps->chosen % CHOICES;
 		to = (from & KEPT) | i % ROWS | (0xFFFU - i / ROWS) << 20;
 	}
 	return to;
 }
 
-uint32_t pmcmap_id(struct pmcmap *m, const struct pmcmap *all, uint32_t from,
-		   struct pmcmaps *maps)
+static void add(struct pmcmap *m, uint32_t from, uint32_t to)
 {
-	uint64_t hash;
-	uint32_t i, to;
-
-	if (m->n && m->id[m->last].from == from)
-		return m->id[m->last].to;
-	hash = hash_number(from);
-	i = IDTAB_FIND(&m->from, hash, m->id, e, e->from == from);
-	if (i != IDTAB_NONE) {
-		m->last = i;
-		return m->id[i].to;
-	}
-	if (m->n == PMCMAP_MAX)
-		return from;
-	to = choose(m, all, from, maps);
 	GROW(m->id, m->n, m->cap);
 	m->id[m->n] = (struct pmcmap_id){ .from = from, .to = to };
-	idtab_add(&m->from, hash, m->n);
+	idtab_add(&m->from, hash_number(from), m->n);
 	idtab_add(&m->to, hash_number(to), m->n);
-	m->last = m->n++;
-	return to;
+	m->n++;
+}
+
+bool pmcmap_id(struct pmcmap *m, const struct pmcmap *all, uint32_t from,
+	       struct pmcmaps *maps, uint32_t *to)
+{
+	uint32_t i = m->last;
+
+	if (!m->n || m->id[i].from != from)
+		i = IDTAB_FIND(&m->from, hash_number(from), m->id, e, e->from == from);
+	if (i == IDTAB_NONE) {
+		if (maps->n_ids == PMCMAP_MAX)
+			return false;
+		maps->n_ids++;
+		i = m->n;
+		add(m, from, choose(m, all, from, maps));
+	}
+	m->last = i;
+	*to = m->id[i].to;
+	return true;
 }
 
 static bool is_past(const struct pmcmaps *maps, const struct pmcmap_past *p)
@@ -85,11 +88,12 @@ void pmcmap_leave(struct pmcmap *m, struct pmcmaps *maps)
 			continue;
 		APPEND(maps->past, maps->n, maps->cap) = p;
 	}
-	pmcmap_free(m);
+	pmcmap_clear(m, maps);
 }
 
-void pmcmap_free(struct pmcmap *m)
+void pmcmap_clear(struct pmcmap *m, struct pmcmaps *maps)
 {
+	maps->n_ids -= m->n;
 	free(m->id);
 	idtab_free(&m->from);
 	idtab_free(&m->to);
@@ -99,5 +103,5 @@ void pmcmap_free(struct pmcmap *m)
 void pmcmaps_free(struct pmcmaps *maps)
 {
 	free(maps->past);
-	*maps = (struct pmcmaps){ .chosen = maps->chosen };
+	*maps = (struct pmcmaps){ .n_ids = maps->n_ids, .chosen = maps->chosen };
 }

@@ -11,7 +11,8 @@
 #include "base/idtab.h"
 
 /*
- * Further ids of a log stay as they are; a recorder does not have so many PMCs.
+ * Ids of the logs of one time: recorders do not have so many PMCs.  They are few
+ * of those that a mode and class has, so a free one is soon found.
  */
 #define PMCMAP_MAX	65536U
 #define PMCMAP_PAST	4096U	/* remembered of logs that have ended */
@@ -28,11 +29,12 @@ struct pmcmap_past {
 
 /**
  * struct pmcmaps - what the logs of a stream share
+ * @n_ids:  ids of the logs that have not ended
  * @chosen: number of the last id that was made up for any of them
  * @past:   ids of logs that have ended: the next log of their recorder gets them
  */
 struct pmcmaps {
-	uint32_t chosen;
+	uint32_t n_ids, chosen;
 	struct pmcmap_past *past;
 	uint32_t n, cap;
 };
@@ -51,12 +53,16 @@ struct pmcmap {
 	struct idtab from, to;
 };
 
-/* Id of the stream for id @from of @m.  @all: all logs of the stream. */
-uint32_t pmcmap_id(struct pmcmap *m, const struct pmcmap *all, uint32_t from,
-		   struct pmcmaps *maps);
+/*
+ * Sets *@to to the id of the stream for id @from of @m.  @all: all logs of the
+ * stream.  False: they have PMCMAP_MAX ids.
+ */
+bool pmcmap_id(struct pmcmap *m, const struct pmcmap *all, uint32_t from,
+	       struct pmcmaps *maps, uint32_t *to);
 /* The log has ended. */
 void pmcmap_leave(struct pmcmap *m, struct pmcmaps *maps);
-void pmcmap_free(struct pmcmap *m);
+/* It begins again. */
+void pmcmap_clear(struct pmcmap *m, struct pmcmaps *maps);
 void pmcmaps_free(struct pmcmaps *maps);
 
 #endif /* READER_PMCMAP_H */

@@ -71,7 +71,7 @@ static bool initialize(struct session *s, struct session_log *log)
 
 	/* a file may have several logs in a row */
 	if (s->nactive == 1 && s->begun) {
-		pmcmap_free(&log->ids);
+		pmcmap_clear(&log->ids, &s->maps);
 		log->closed = false;
 		begin(s);
 		s->nlogs = 1;
@@ -215,23 +215,27 @@ static bool process(struct session *s, const struct session_log *log,
 /* ------------------------------------------------------------------------
  * PMC ids
  */
-static void rename_pmc(struct session *s, struct session_log *log,
+
+/* False: no id is left that no other PMC has. */
+static bool rename_pmc(struct session *s, struct session_log *log,
 		       struct pmclog_rec *r)
 {
 	size_t at = record_pmcid_at(r);
 	uint32_t from, to;
 
 	if (!at || at + sizeof(from) > r->len)
-		return;
+		return true;
 	from = pmclog_get32(r->data + at);
 	if (from == PMCLOG_PMCID_NONE)
-		return;
-	to = pmcmap_id(&log->ids, s->ids, from, &s->maps);
+		return true;
+	if (!pmcmap_id(&log->ids, s->ids, from, &s->maps, &to))
+		return false;
 	if (to == from)
-		return;
+		return true;
 	memcpy(s->buf, r->data, r->len);
 	memcpy(s->buf + at, &to, sizeof(to));
 	r->data = s->buf;
+	return true;
 }
 
 static bool announces(const struct pmclog_rec *r)
@@ -250,7 +254,7 @@ bool session_record(struct session *s, struct session_log *log,
 	if (r->tsc <= log->told && leave(log, r))
 		return false;
 	/* the ids of a first log are needed when another one joins */
-	if (!s->raw && (s->nlogs > 1 || announces(r)))
-		rename_pmc(s, log, r);
-	return s->nlogs == 1 || process(s, log, r);
+	if (!s->raw && (s->nlogs > 1 || announces(r)) && !rename_pmc(s, log, r))
+		s->full = s->nlogs > 1;
+	return !s->full && (s->nlogs == 1 || process(s, log, r));
 }

@@ -56,6 +56,7 @@ struct session_event {
  * @maps:    of their ids, and of those that have left
  * @begun:   INITIALIZE was passed on
  * @raw:     ids stay as they are
+ * @full:    the logs have more ids of PMCs than PMCMAP_MAX: a record has none
  * @sum, @len: account of the closed logs, and length of the shortest CLOSELOG
  * @event:   forks, then execs; allocated when the first log joins others
  */
@@ -63,7 +64,7 @@ struct session {
 	uint32_t nlogs, nclosed, nactive;
 	struct pmcmap *ids;
 	struct pmcmaps maps;
-	bool begun, raw;
+	bool begun, raw, full;
 	struct pmclog_account sum;
 	uint32_t len;
 	struct session_event *event;
