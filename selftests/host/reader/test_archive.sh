@@ -137,6 +137,23 @@ hostile_directory()
 		-o "$tmp/fifo.tar" "$tmp/fifo"
 }
 ok "a directory that would hold us up" hostile_directory
+# whoever made the archive could link to the files of this machine
+linked_root()
+{
+	local how l=$tmp/linked
+	mkdir "$l"
+	cp "$dir/log.pmclog" "$dir/kallsyms" "$l"
+	ln -s "$dir/root" "$l/root"
+	for how in fold report "annotate -a" "export --to folded" "diff $dir" \
+			"filter -o $tmp/part" "archive -o $tmp/linked.tar"; do
+		# shellcheck disable=SC2086
+		prints 1 "^pmclog: $l/root: is a symbolic link: it must be a directory" \
+			"$pmclog" $how "$l" || { echo "$how"; return 1; }
+	done
+	[ ! -e "$tmp/linked.tar" ] || { echo "packed"; return 1; }
+	elsewhere -r "$dir/root" "$l"
+}
+ok "a root that is a link" linked_root
 again()
 {
 	"$pmclog" archive -o "$tmp/b.tar" -r "$dir/root" "$dir/log.pmclog" \

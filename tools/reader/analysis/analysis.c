@@ -82,6 +82,19 @@ void analysis_enter(struct analysis *a)
 		a->root.dir = a->archive_root;
 }
 
+/* Whoever made the archive could link its root to the files of this machine. */
+bool analysis_root_is_own(const struct analysis *a)
+{
+	struct stat st;
+
+	if (!a->archive_root || a->root.dir != a->archive_root ||
+	    lstat(a->archive_root, &st) || S_ISDIR(st.st_mode))
+		return true;
+	warn_line("%s: is a %s: it must be a directory, with the files of the archive",
+		  a->archive_root, S_ISLNK(st.st_mode) ? "symbolic link" : "file");
+	return false;
+}
+
 bool analysis_argument(struct analysis *a, const char *cmd, int argc,
 		       char **argv)
 {
@@ -275,7 +288,7 @@ int analysis_run(struct analysis *a)
 {
 	analysis_enter(a);
 	begin(a);
-	if (!read_log(a) || !choose_events(a))
+	if (!analysis_root_is_own(a) || !read_log(a) || !choose_events(a))
 		return READER_FAIL;
 	if (a->resolves)
 		return READER_OK;

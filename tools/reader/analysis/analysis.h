@@ -83,6 +83,11 @@ bool analysis_argument(struct analysis *a, const char *cmd, int argc,
 /* If @path is an unpacked archive, sets @path and @root to its contents. */
 void analysis_enter(struct analysis *a);
 /*
+ * False after a message: the archive's files are not in the archive.  Every
+ * command that takes files from one asks for it.
+ */
+bool analysis_root_is_own(const struct analysis *a);
+/*
  * Reads and resolves; returns an exit code.  READER_OK also for a log that is
  * damaged further on: see analysis_close().
  */

@@ -535,6 +535,8 @@ static int run(void *ctx)
 
 	profile_init(&a->a.p, &a->a.root);
 	analysis_enter(&a->a);
+	if (!analysis_root_is_own(&a->a))
+		return ret;
 	if (a->a.in_archive)
 		a->dir = realpath(path, NULL);
 	names(a);

@@ -190,6 +190,8 @@ static int run(struct filtering *f)
 	int ret = READER_FAIL;
 
 	analysis_enter(a);
+	if (!analysis_root_is_own(a))
+		return ret;
 	begin(f);
 	if (f->select.n)
 		f->ids_last = !ahead_ids(&f->part.p, a->path);
