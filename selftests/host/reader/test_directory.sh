@@ -468,6 +468,34 @@ copied()
 		grep ': not read' "$tmp/.err" | diff - <(printf "pmclog: $d/%s: not read, because it is a copy of $d/first\n" second third)
 }
 ok "a copy of a log does not count twice" copied
+# of files with holes, there is little to compare
+holes()
+{
+	local d=$tmp/holes fd line=
+	mkdir "$d"
+	{ echo "event cpu-clock 1000"; seq -f "sample 1 7 0x%.0f" 5000; } | later 0 holes/a
+	truncate -s 200G "$d/a"
+	cp --sparse=always "$d/a" "$d/b"
+	printf 'a' >>"$d/a"
+	printf 'b' >>"$d/b"
+	exec {fd}< <(exec "$pmclog" dump "$d" 2>/dev/null)
+	read -r -t 60 -u "$fd" line
+	kill $!
+	exec {fd}<&-
+	[ -n "$line" ] || { echo "no record within a minute"; return 1; }
+}
+ok "logs with holes" holes
+copied_holes()
+{
+	local d=$tmp/copied_holes
+	mkdir "$d"
+	cp "$tmp/both/a" "$d/first"
+	truncate -s 1M "$d/first"
+	echo end >>"$d/first"
+	cp --sparse=never "$d/first" "$d/second"
+	prints 1 "second: not read, because it is a copy of $d/first$" "$pmclog" fold "$d"
+}
+ok "a copy without the holes" copied_holes
 ok "they are named once" same "pmclog: $tmp/two: not read, because they are not logs: README, notes" \
 	bash -c "mkdir $tmp/two; cp $tmp/both/a $tmp/two; echo >$tmp/two/notes; echo >$tmp/two/README
 	$pmclog report --time 0%-100% $tmp/two 2>&1 >/dev/null | sed 's/notes, README/README, notes/'"

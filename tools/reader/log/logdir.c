@@ -23,6 +23,9 @@
 /* A log describes its machine in its first records. */
 #define FIRST_RECORDS	32
 
+/* Bytes of two logs that are compared at once: several blocks of a file system */
+#define BLOCK		16384
+
 /* names of files that are no logs, in a message */
 #define NAMES_SHOWN	3
 
@@ -135,11 +138,12 @@ static bool add_file(struct logdir *d, const char *dir, const char *name)
 	close(fd);
 	if (!is_log)
 		return false;
-	log.told = 0;
+	log.told = log.digest = 0;
 	log.name = xstrdup(name);
 	log.label = make_label(dir, name);
 	log.dev = st.st_dev;
 	log.ino = st.st_ino;
+	log.size = st.st_size;
 	APPEND(d->logs, d->n, d->cap) = log;
 	return true;
 }
@@ -250,18 +254,55 @@ static bool same_origin(const struct log_origin *a, const struct log_origin *b)
 	       a->machine == b->machine && a->kernel == b->kernel;
 }
 
-static bool same_bytes(int a, int b)
+/* From @at on, the first block of the file that is not in a hole; or @size, or more. */
+static off_t next_block(int fd, off_t at, off_t size)
 {
-	char x[16384], y[sizeof(x)];
-	off_t at = 0;
+	off_t data = lseek(fd, at, SEEK_DATA);
+
+	if (data < 0)
+		return errno == ENXIO ? size : at;
+	return data - data % BLOCK;
+}
+
+/*
+ * Two files of the same bytes have the same digest, whatever is a hole in one of
+ * them: zeros do not count.
+ */
+static uint64_t digest(int fd, off_t size)
+{
+	static const char zeros[BLOCK];
+	uint64_t hash = 0;
+	char x[BLOCK];
+	ssize_t n;
+	off_t at;
+
+	for (at = 0; (at = next_block(fd, at, size)) < size; at += BLOCK) {
+		n = pread(fd, x, sizeof(x), at);
+		if (n <= 0)
+			break;
+		if (memcmp(x, zeros, (size_t)n))
+			hash = hash_bytes(x, (size_t)n, hash ^ (uint64_t)at);
+	}
+	return hash | 1;
+}
+
+static bool same_bytes(int a, int b, off_t size)
+{
+	char x[BLOCK], y[BLOCK];
+	off_t at = 0, of_b;
 	ssize_t n;
 
-	while ((n = pread(a, x, sizeof(x), at)) > 0) {
-		if (pread(b, y, sizeof(y), at) != n || memcmp(x, y, (size_t)n))
+	for (;; at += BLOCK) {
+		of_b = next_block(b, at, size);
+		at = next_block(a, at, size);
+		if (of_b < at)
+			at = of_b;
+		if (at >= size)
+			return true;
+		n = pread(a, x, sizeof(x), at);
+		if (n <= 0 || pread(b, y, sizeof(y), at) != n || memcmp(x, y, (size_t)n))
 			return false;
-		at += n;
 	}
-	return !n && !pread(b, y, 1, at);
 }
 
 static bool is_copy(const struct logdir *d, const struct logdir_log *of,
@@ -273,7 +314,7 @@ static bool is_copy(const struct logdir *d, const struct logdir_log *of,
 
 	a = logdir_open(d, of, &why);
 	b = logdir_open(d, log, &why);
-	is = a >= 0 && b >= 0 && same_bytes(a, b);
+	is = a >= 0 && b >= 0 && same_bytes(a, b, log->size);
 	if (a >= 0)
 		close(a);
 	if (b >= 0)
@@ -287,13 +328,30 @@ static void free_log(struct logdir_log *log)
 	free(log->label);
 }
 
-/* One of the first @n logs.  They are sorted: those of one origin follow each other. */
+static uint64_t digest_of(const struct logdir *d, struct logdir_log *log)
+{
+	const char *why;
+	int fd = log->digest ? -1 : logdir_open(d, log, &why);
+
+	if (fd >= 0) {
+		log->digest = digest(fd, log->size);
+		close(fd);
+	}
+	return log->digest;
+}
+
+/*
+ * One of the first @n logs.  They are sorted: those of one origin follow each other.
+ * A log is compared with no more than one other: among many that were made to have one
+ * digest, copies are not found.
+ */
 static const struct logdir_log *find_original(const struct logdir *d, uint32_t n,
-					      const struct logdir_log *log)
+					      struct logdir_log *log)
 {
 	while (n-- && same_origin(&d->logs[n].origin, &log->origin))
-		if (is_copy(d, &d->logs[n], log))
-			return &d->logs[n];
+		if (d->logs[n].size == log->size &&
+		    digest_of(d, &d->logs[n]) == digest_of(d, log))
+			return is_copy(d, &d->logs[n], log) ? &d->logs[n] : NULL;
 	return NULL;
 }
 

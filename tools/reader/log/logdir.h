@@ -33,7 +33,8 @@ struct log_origin {
  * struct logdir_log - a log of the directory
  * @name:  in the directory; any bytes
  * @label: path for messages, without control characters
- * @dev, @ino: the file, as it was when the directory was read
+ * @dev, @ino, @size: the file, as it was when the directory was read
+ * @digest: of its bytes; 0: not needed so far
  * @told:  up to this time its samples are in an earlier log, too; set by the
  *         user
  */
@@ -41,8 +42,9 @@ struct logdir_log {
 	char *name, *label;
 	dev_t dev;
 	ino_t ino;
+	off_t size;
 	struct log_origin origin;
-	uint64_t told;
+	uint64_t digest, told;
 };
 
 /**
