@@ -22,14 +22,38 @@ ${CC:-cc} -g -O1 -no-pie -fno-pie -o "$tmp/hot" "$tmp/hot.c"
 	sed 's/.*/sample 1 7 &/' "$tmp/pcs"
 } | prog_log l hot
 chmod 755 "$tmp/hot"
+# annotated [ARG]...: with these options and that log
 annotated()
 {
-	"$pmclog" annotate hot "$tmp/l" >"$tmp/annotated" &&
+	"$pmclog" annotate hot "${@:-$tmp/l}" >"$tmp/annotated" &&
 		grep -q '| secret:[0-9]' "$tmp/annotated"
 }
-shows() { annotated && grep -q 'secret [0-9]' "$tmp/annotated"; }
-hides() { annotated && ! grep -q 'secret [0-9]' "$tmp/annotated"; }
+shows() { annotated "$@" && grep -q 'secret [0-9]' "$tmp/annotated"; }
+hides() { annotated "$@" && ! grep -q 'secret [0-9]' "$tmp/annotated"; }
 ok "source of one's own program" shows
+
+# copies belong to whoever made them: the program of an archive, a kernel beside the log
+mkdir -p "$tmp/archive/root$tmp"
+cp "$tmp/l" "$tmp/archive/log.pmclog"
+cp "$tmp/hot" "$tmp/archive/root$tmp"
+ok "a program of an archive: not what only its user can read" hides "$tmp/archive"
+ok "nor one below --root" hides -r "$tmp/archive/root" "$tmp/l"
+ok "but what is below --source-root" shows --source-root / "$tmp/archive"
+printf '#line 7 "%s"\nvoid hot(void)\n{\n}\n' "$tmp/secret" |
+	${CC:-cc} -g -c -fno-pie -x c -o "$tmp/kernel.o" -
+ld -Ttext=0xffffffff81000000 -e hot -o "$tmp/vmlinux" "$tmp/kernel.o"
+log k <<-EOF
+	kernel 0xffffffff81000000 hot
+	event cpu-clock 1000
+	sample 1 7 0xffffffff81000000
+EOF
+ok "the user's own kernel" shows -k "$tmp/vmlinux" "$tmp/k"
+mv "$tmp/vmlinux" "$tmp/k.kallsyms"
+ok "a kernel beside the log" hides "$tmp/k"
+rm "$tmp/k.kallsyms"
+chmod 644 "$tmp/secret"
+ok "a program of an archive: what everybody can read" shows "$tmp/archive"
+chmod 600 "$tmp/secret"
 chown nobody "$tmp/hot"
 ok "another user's program: not what he could not read" hides
 chmod 644 "$tmp/secret"

@@ -39,6 +39,7 @@ void srctext_init(struct srctext *t, const char *dir);
  * Line @line, counted from 1, without its newline; NULL if not available.  A program can
  * name any file as its source: the line is not of one that @owner, the program's, may not
  * read, as far as that can be told; it must be public or this user's, or below @dir.
+ * @owner -1: it must be public, or below @dir.
  */
 const char *srctext_line(struct srctext *t, const char *path, uint32_t line,
 			 uid_t owner, size_t *len);

@@ -11,6 +11,7 @@
 #include "commands/annotate/annotate_jit.h"
 #include "elf/disasm.h"
 #include "elf/lines.h"
+#include "profile/here.h"
 
 #define CODE_MAX	(4 << 20)	/* of one function */
 #define TAB		8
@@ -142,11 +143,25 @@ static bool line_of(struct listing *l, uint64_t addr, const char **file,
 	return true;
 }
 
-/* The owner of the program's file, or of the jitdump; -1: there is no file */
+/*
+ * Is the program below another root directory, as in an archive, or the kernel a file
+ * beside the log?  It belongs to whoever put it there then.
+ */
+static bool is_copy(const struct listing *l)
+{
+	return has_root(&l->n->a.p) || l->root.pid || (l->kernel && !l->n->a.kernel);
+}
+
+/*
+ * The owner of the program's file, or of the jitdump; -1: there is no file, or the owner
+ * tells nothing of who has made it.
+ */
 static uid_t owner_of(const struct listing *l)
 {
 	struct stat st;
 
+	if (is_copy(l))
+		return (uid_t)-1;
 	if (l->jit.code)
 		return l->jit.owner;
 	return l->im.fd < 0 || fstat(l->im.fd, &st) ? (uid_t)-1 : st.st_uid;
