@@ -337,6 +337,12 @@ ok "snapshots: each sample once" same "10 20 30 40 50 60 70 80" bash -c \
 	"$pmclog dump $tmp/flight | sed -n 's/^\.\.\. *0x10//p' | xargs"
 ok "snapshots: each loss once" prints 0 "^  Lost          2 (20.00 %): 2 ring full$" \
 	"$pmclog" report "$tmp/flight"
+ok "snapshots: how many are left out" prints 0 \
+	"^Repeated        4 samples are left out: an earlier log of the directory has them, too$" \
+	"$pmclog" report "$tmp/flight"
+ok "snapshots: views without room for that say it" prints 0 \
+	"^pmclog: $tmp/flight: 4 samples are left out: an earlier log of the directory has them" \
+	"$pmclog" fold "$tmp/flight"
 ok "snapshots: their accounts without what is left out" prints 0 \
 	"^ok: .* 8 samples, 2 dropped, .* 3 logs in one$" part_of "$tmp/flight"
 

@@ -88,6 +88,18 @@ char *unknown_text(const struct log_facts *log)
 			 plural(log->unknown, "it tells", "they tell"));
 }
 
+char *repeated_text(const struct log_facts *log)
+{
+	char num[GROUPED_MAX];
+
+	if (!log->repeated)
+		return NULL;
+	return xasprintf("%s %s left out: an earlier log of the directory has %s, too",
+			 grouped(num, log->repeated),
+			 plural(log->repeated, "sample is", "samples are"),
+			 plural(log->repeated, "it", "them"));
+}
+
 char *unwritten_text(const struct log_facts *log)
 {
 	uint64_t n = log->account.discarded + log->account.in_rings;
@@ -128,6 +140,7 @@ void log_tell(const struct profile *p, const char *path)
 	tell(path, procs_lost_text(p));
 	tell(path, no_end_text(&p->log));
 	tell(path, unknown_text(&p->log));
+	tell(path, repeated_text(&p->log));
 }
 
 void losses_tell(const struct analysis *a)

@@ -42,11 +42,13 @@ char *procs_lost_text(const struct profile *p);
 char *no_end_text(const struct log_facts *log);
 /* How many records this reader cannot use; or NULL.  The caller frees it. */
 char *unknown_text(const struct log_facts *log);
+/* How many samples several logs of a directory have; or NULL.  The caller frees it. */
+char *repeated_text(const struct log_facts *log);
 /* How many samples the log's end left behind; or NULL.  The caller frees it. */
 char *unwritten_text(const struct log_facts *log);
 /* The losses and the cut in few words, for views with little room; or NULL. */
 char *short_text(const struct profile *p);
-/* Prints all three, if there is anything to say. */
+/* Prints those that are of the whole log, if there is anything to say. */
 void log_tell(const struct profile *p, const char *path);
 /*
  * Prints the same and the lost samples, for output formats without a place for

@@ -304,6 +304,7 @@ void log_warn(const struct log *l)
 	warn_text(no_end_text(&l->p.log));
 	warn_text(procs_lost_text(&l->p));
 	warn_text(unknown_text(&l->p.log));
+	warn_text(repeated_text(&l->p.log));
 	warn_text(unwritten_text(&l->p.log));
 	if (lost)
 		warn_line("%llu %s lost", (unsigned long long)lost,

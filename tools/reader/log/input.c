@@ -330,6 +330,11 @@ const char *input_log_name(const struct input *in)
 	return in->merge ? merge_log_name(in->merge) : NULL;
 }
 
+uint64_t input_repeated(const struct input *in)
+{
+	return in->merge ? merge_repeated(in->merge) : 0;
+}
+
 uint64_t input_bytes(const struct input *in, const struct pmclog_rec *rec)
 {
 	return in->merge ? merge_bytes(in->merge, rec) : rec->offset;

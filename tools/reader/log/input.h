@@ -81,6 +81,8 @@ const struct pmclog_format *input_format(const struct input *in);
  * Of a directory: name of the log that the last record is from; NULL: a file.
  */
 const char *input_log_name(const struct input *in);
+/* Of a directory: samples left out so far, because an earlier log has them, too */
+uint64_t input_repeated(const struct input *in);
 /* Bytes read up to a record that was just returned. */
 uint64_t input_bytes(const struct input *in, const struct pmclog_rec *rec);
 /* As pmclog_iter_next(); if something was skipped, the end is an ERROR. */

@@ -419,6 +419,11 @@ uint64_t merge_wrong(const struct merge *m)
 	return m->wrong;
 }
 
+uint64_t merge_repeated(const struct merge *m)
+{
+	return m->session.repeated;
+}
+
 void merge_raw(struct merge *m)
 {
 	m->raw = m->session.raw = true;

@@ -44,6 +44,8 @@ const char *merge_log_name(const struct merge *m);
 uint64_t merge_bytes(const struct merge *m, const struct pmclog_rec *rec);
 /* Repaired timestamps */
 uint64_t merge_wrong(const struct merge *m);
+/* Samples left out, because an earlier log has them, too */
+uint64_t merge_repeated(const struct merge *m);
 /* From now on, packs and PMC ids are returned as they are. */
 void merge_raw(struct merge *m);
 void merge_close(struct merge *m);

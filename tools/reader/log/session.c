@@ -161,10 +161,12 @@ static void leave_losses(struct pmclog_account *left,
 }
 
 /* Leaves out a sample or a loss; records of processes are needed again. */
-static bool leave(struct session_log *log, const struct pmclog_rec *r)
+static bool leave(struct session *s, struct session_log *log,
+		  const struct pmclog_rec *r)
 {
 	uint32_t subtype = pmclog_iter_ext_subtype(r);
 
+	s->repeated += r->type == PMCLOG_T_CALLCHAIN;
 	if (r->type == PMCLOG_T_CALLCHAIN)
 		leave_sample(&log->left, PMCLOG_CC_FLAGS(REC32(r, callchain, cpuflags)));
 	else if (r->type == PMCLOG_T_DROPNOTIFY)
@@ -251,7 +253,7 @@ bool session_record(struct session *s, struct session_log *log,
 		return initialize(s, log);
 	if (r->type == PMCLOG_T_CLOSELOG)
 		return closelog(s, log, r);
-	if (r->tsc <= log->told && leave(log, r))
+	if (r->tsc <= log->told && leave(s, log, r))
 		return false;
 	/* the ids of a first log are needed when another one joins */
 	if (!s->raw && (s->nlogs > 1 || announces(r)) && !rename_pmc(s, log, r))

@@ -57,6 +57,7 @@ struct session_event {
  * @begun:   INITIALIZE was passed on
  * @raw:     ids stay as they are
  * @full:    the logs have more ids of PMCs than PMCMAP_MAX: a record has none
+ * @repeated: samples left out so far, in all sessions
  * @sum, @len: account of the closed logs, and length of the shortest CLOSELOG
  * @event:   forks, then execs; allocated when the first log joins others
  */
@@ -65,6 +66,7 @@ struct session {
 	struct pmcmap *ids;
 	struct pmcmaps maps;
 	bool begun, raw, full;
+	uint64_t repeated;
 	struct pmclog_account sum;
 	uint32_t len;
 	struct session_event *event;

@@ -400,6 +400,7 @@ void profile_read(struct profile *p, struct input *in)
 	}
 	progress_end(&progress);
 	p->log.wrong_times = in->steady.wrong;
+	p->log.repeated = input_repeated(in);
 	if (status == PMCLOG_ITER_ERROR) {
 		p->log.cut = input_stopped(in);
 		p->log.error = input_error_text(in);

@@ -100,6 +100,7 @@ struct log_facts {
 	uint64_t records;
 	uint64_t unknown;		/* of @records: of a kind not known */
 	uint64_t wrong_times;		/* records with a repaired timestamp */
+	uint64_t repeated;		/* samples left out, see input_repeated() */
 	char *error;			/* what is wrong, or NULL */
 	bool cut;			/* reading stopped at @error */
 };

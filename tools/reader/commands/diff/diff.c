@@ -221,6 +221,7 @@ static void put_head(struct diff *d)
 				   "", a->p.log.error);
 		put_part(d, "NOT CLOSED: ", no_end_text(&a->p.log));
 		put_part(d, "", unknown_text(&a->p.log));
+		put_part(d, "", repeated_text(&a->p.log));
 		put_part(d, "", procs_lost_text(&a->p));
 		out_char(d->out, '\n');
 	}

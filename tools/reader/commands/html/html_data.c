@@ -159,6 +159,7 @@ static void put_log(struct html *h)
 	member_bool(o, "closed", log->closed && !log->unclosed);
 	put_text(o, "noEnd", no_end_text(log));
 	put_text(o, "unknown", unknown_text(log));
+	put_text(o, "repeated", repeated_text(log));
 	member_str(o, "damage", log->error);
 	member(o, "wrongTimes", log->wrong_times);
 	member_str(o, "kernelNames", k->source);

@@ -112,7 +112,8 @@ function logFact() {
   return fact(l.damage ? 'bad' : damageText() ? 'warn' : 'good', 'Log',
     l.damage ? 'damaged' : !l.closed ? 'not closed' : l.unknown ?
       'of a newer recorder' : 'complete',
-    damageText() || several(l.records, 'record'));
+    [damageText() || several(l.records, 'record'),
+      l.repeated].filter(Boolean).join('; '));
 }
 
 function when() {

@@ -215,6 +215,7 @@ void report_log(struct report *r)
 	time_line(r);
 	log_line(r);
 	text_line(r, "Unknown", unknown_text(&r->a.p.log));
+	text_line(r, "Repeated", repeated_text(&r->a.p.log));
 	repaired_line(r);
 	part_line(r);
 	kernel_line(r);
