@@ -268,4 +268,34 @@ ok "the log is not its own output" own_output
 
 ok "many processes, each the other's child" odd pids
 
+# Small ELF files that ask for much memory: it is bounded, and the report says what is
+# not shown.
+
+# bomb KIND [PC...]: the file $tmp/KIND, and samples in it in KIND.log
+bomb()
+{
+	local pc
+	python3 "$HERE/python/bomb.py" "$1" "$tmp/$1"
+	{
+		echo "map 7 0x10000000 0x100000 0 $tmp/$1"
+		for pc in "${@:2}"; do
+			echo "sample 1 7 0x10000000+$pc"
+		done
+	} | prog_log "$1.log"
+}
+
+# within MB STATUS PATTERN COMMAND...: as prints, with no more memory than that
+within() { prints "$2" "$3" "$HERE/python/maxrss.py" "$1" "${@:4}"; }
+
+bomb names 0x99990 $((0x1000 + 16 * 40000))
+ok "symbols that share a long string" within 150 0 \
+	"names: has symbols that share long names: not all were read" \
+	"$pmclog" report "$tmp/names.log"
+ok "after them a short one still has its name" same "prog;names+0x99990 1
+prog;short 1" "$pmclog" fold "$tmp/names.log"
+ok "symbolize, too" within 150 0 "share long names: not all were read" \
+	"$pmclog" symbolize -e "$tmp/names" 0x1010
+ok "a function that lost its name" same "0x99990: ?? at ??:?" \
+	"$pmclog" symbolize -e "$tmp/names" 0x99990
+
 done_testing

@@ -221,6 +221,8 @@ static bool load_elf(struct loading *l, const struct image *im,
 	}
 	if (!elfsyms_load(&all, im->elf, SHT_SYMTAB))
 		l->why = "has no symbols";
+	else if (all.cut)
+		l->why = ELFSYMS_CUT;
 	for (i = 0; i < all.n; i++)
 		add(l, &all.sym[i]);
 	symtab_free(&all);

@@ -141,7 +141,11 @@ static int from_stdin(struct symbolizing *s)
 
 static void load_symbols(struct symbolizing *s, const struct image *im)
 {
-	elfsyms_names(&s->tab, im, &s->root, s->file);
+	const char *why = elfsyms_names(&s->tab, im, &s->root, s->file);
+
+	/* of a stripped file, addresses without a name are expected */
+	if (s->tab.cut)
+		fprintf(stderr, "pmclog symbolize: %s: %s\n", s->file, why);
 	elfsyms_bounds(&s->tab, im->elf);
 	symtab_sort(&s->tab);
 }

@@ -131,6 +131,36 @@ static bool moved(const struct elfmove *m, const GElf_Sym *from, struct sym *s)
 	return true;
 }
 
+/*
+ * Any number of symbols can share the bytes of one long string.  The names of a real file
+ * have about as many bytes as its string table, in which some share their ends.
+ */
+#define NAMES_SHARED	4
+#define NAMES_FEW	((uint64_t)16 << 20)	/* in small files more may be shared */
+
+static uint64_t room_for_names(Elf *elf, uint32_t strtab)
+{
+	Elf_Scn *scn = elf_getscn(elf, strtab);
+	GElf_Shdr sh;
+
+	return NAMES_FEW + (scn && gelf_getshdr(scn, &sh) ? NAMES_SHARED * sh.sh_size : 0);
+}
+
+/* Without room for its name, only the start of the function is known. */
+static void add_named(struct symtab *t, struct sym *s, uint64_t *room)
+{
+	size_t len = strnlen(s->name, SYM_NAME_MAX);
+
+	if (len > *room) {
+		t->cut = true;
+		s->name = NULL;
+		s->rank = SYM_ENTRY;
+	} else {
+		*room -= len;
+	}
+	symtab_add(t, s);
+}
+
 static bool load(struct symtab *t, Elf *elf, uint32_t type,
 		 const struct elfmove *move)
 {
@@ -138,12 +168,14 @@ static bool load(struct symtab *t, Elf *elf, uint32_t type,
 	Elf_Scn *scn = find_type(elf, type, &sh);
 	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
 	struct asked last = { 0 };
+	uint64_t room;
 	GElf_Ehdr eh;
 	GElf_Sym s;
 	int i;
 
 	if (!data || !gelf_getehdr(elf, &eh))
 		return false;
+	room = room_for_names(elf, sh.sh_link);
 	for (i = 0; gelf_getsym(data, i, &s); i++) {
 		const char *name = elf_strptr(elf, sh.sh_link, s.st_name);
 		struct sym sym = { .name = name, .rank = rank_of(&s) };
@@ -157,7 +189,7 @@ static bool load(struct symtab *t, Elf *elf, uint32_t type,
 			continue;
 		if (sym.start + s.st_size > sym.start)
 			sym.end = sym.start + s.st_size;
-		symtab_add(t, &sym);
+		add_named(t, &sym, &room);
 	}
 	return true;
 }
@@ -172,8 +204,9 @@ bool elfsyms_load_moved(struct symtab *t, Elf *elf, const struct elfmove *m)
 	return load(t, elf, SHT_SYMTAB, m);
 }
 
-const char *elfsyms_names(struct symtab *t, const struct image *im,
-			  const struct image_root *root, const char *path)
+/* NULL, or why names are missing. */
+static const char *load_all(struct symtab *t, const struct image *im,
+			    const struct image_root *root, const char *path)
 {
 	struct image more;
 	bool all = elfsyms_load(t, im->elf, SHT_SYMTAB);
@@ -194,6 +227,14 @@ const char *elfsyms_names(struct symtab *t, const struct image *im,
 		return NULL;
 	return t->n ? "is stripped: only exported functions have names" :
 		      "is stripped";
+}
+
+const char *elfsyms_names(struct symtab *t, const struct image *im,
+			  const struct image_root *root, const char *path)
+{
+	const char *why = load_all(t, im, root, path);
+
+	return t->cut ? ELFSYMS_CUT : why;
 }
 
 /* .eh_frame_hdr: version, three encodings, two words, then a sorted table */

@@ -37,6 +37,9 @@ struct elfmove {
 	uint32_t mod;
 };
 
+/* Why names are missing if symtab.cut is set. */
+#define ELFSYMS_CUT	"has symbols that share long names: not all were read"
+
 /* Adds .symtab at the load addresses; false if there is none. */
 bool elfsyms_load_moved(struct symtab *t, Elf *elf, const struct elfmove *m);
 /* Adds .symtab or .dynsym; false if the file has no such section. */

@@ -10,12 +10,13 @@
 
 void symtab_add(struct symtab *t, const struct sym *s)
 {
-	size_t len = s->name ? strlen(s->name) : 0;
+	size_t len = s->name ? strnlen(s->name, SYM_NAME_MAX) : 0;
 	char *copy = NULL;
 
 	if (len) {
 		copy = arena_alloc(&t->names, len + 1);
-		memcpy(copy, s->name, len + 1);
+		memcpy(copy, s->name, len);
+		copy[len] = '\0';
 	}
 	GROW(t->sym, t->n, t->cap);
 	t->sym[t->n] = *s;

@@ -34,13 +34,21 @@ struct sym {
 	bool sized;
 };
 
+/* What is kept of a name: few are as long, and each symbol has a copy of its own. */
+#define SYM_NAME_MAX	4096U
+
+/**
+ * struct symtab - the functions of an object
+ * @cut: some have no name, since all names of their file would take too much memory
+ */
 struct symtab {
 	struct sym *sym;
 	size_t n, cap;
 	struct arena names;
+	bool cut;
 };
 
-/* The name is copied. */
+/* The name is copied, SYM_NAME_MAX bytes of it at most. */
 void symtab_add(struct symtab *t, const struct sym *s);
 /* Call once between the last symtab_add() and the first symtab_find(). */
 void symtab_sort(struct symtab *t);

@@ -146,6 +146,9 @@ static const char *load(struct symtab *t, struct profile *p,
 	move.addr = at;
 	if (!why && (!at || !elfsyms_load_moved(t, im.elf, &move)))
 		why = "has no symbols";
+	else if (!why && t->cut)
+		why = ELFSYMS_CUT;
+	t->cut = false;
 	free(at);
 	image_close(&im);
 	return why;
@@ -169,6 +172,7 @@ void kmods_load(struct symtab *t, struct profile *p)
 
 	for (i = 0; i < p->objs.n; i++) {
 		struct object *o = &p->objs.obj[i];
+		size_t before = t->n;
 		uint32_t path;
 
 		if (o->kind != OBJ_MODULE || has[o->path])
@@ -178,7 +182,7 @@ void kmods_load(struct symtab *t, struct profile *p)
 			continue;
 		o->why = load(t, p, o, strtab_str(&p->str, path));
 		o->names_from = o->why ? 0 : path;
-		any |= !o->why;
+		any |= t->n > before;
 	}
 	free(has);
 	if (any)

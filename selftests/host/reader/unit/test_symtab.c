@@ -104,11 +104,25 @@ static void test_odd(void)
 	symtab_free(&t);
 }
 
+static void test_long(void)
+{
+	char name[SYM_NAME_MAX + 100] = "";
+	struct symtab t = { 0 };
+
+	memset(name, 'x', sizeof(name) - 1);
+	add(&t, 0x1000, 16, name, SYM_GLOBAL);
+	symtab_sort(&t);
+	name[SYM_NAME_MAX] = '\0';
+	ok(is(&t, 0x1000, name), "the first 4096 bytes of a long name");
+	symtab_free(&t);
+}
+
 int main(void)
 {
 	test_sizes();
 	test_nested();
 	test_aliases();
 	test_odd();
+	test_long();
 	return done();
 }
