@@ -298,4 +298,18 @@ ok "symbolize, too" within 150 0 "share long names: not all were read" \
 ok "a function that lost its name" same "0x99990: ?? at ??:?" \
 	"$pmclog" symbolize -e "$tmp/names" 0x99990
 
+bomb sections 0x1010
+ok "a section table that is a hole" within 100 0 \
+	"sections: has more than 65,536 sections or segments" \
+	"$pmclog" report "$tmp/sections.log"
+
+bomb dies
+named_by_dies()
+{
+	seq 4096 16 324080 | xargs printf '%#x\n' |
+		(ulimit -t 8; "$pmclog" symbolize -e "$tmp/dies") |
+		awk '$2 == sprintf("func%05d", NR - 1) { n++ } END { exit n != 20000 }'
+}
+ok "names in one of many sections" named_by_dies
+
 done_testing

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <dwarf.h>
 #include <gelf.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
+#include "base/order.h"
 #include "elf/diestring.h"
 
 /* Of other sections libdw has read nothing, and elf_rawdata() would. */
@@ -18,43 +21,49 @@ static bool is_debug(Elf *elf, Elf_Scn *scn, size_t names)
 			!strncmp(name, ".zdebug_", 8));
 }
 
-/* The bytes from @s to the end of the section of @elf that @s is in, or 0. */
-static size_t room(Elf *elf, const char *s)
+static void add_text(struct die_strings *t, const char *from, size_t size)
+{
+	const char *nul = memrchr(from, '\0', size);
+
+	if (nul)
+		APPEND(t->text, t->n, t->cap) = (struct die_text){
+			from, (size_t)(nul - from),
+		};
+}
+
+DEFINE_ORDER(by_place, struct die_text, ORDER(a->from, b->from))
+
+void die_strings_add(struct die_strings *t, Elf *elf)
 {
 	Elf_Scn *scn = NULL;
 	size_t names;
 
 	if (elf_getshdrstrndx(elf, &names))
-		return 0;
+		return;
 	while ((scn = elf_nextscn(elf, scn))) {
 		Elf_Data *data = is_debug(elf, scn, names) ?
 				 elf_rawdata(scn, NULL) : NULL;
-		uintptr_t at;
 
-		if (!data || !data->d_buf)
-			continue;
-		at = (uintptr_t)s - (uintptr_t)data->d_buf;
-		if (at < data->d_size)
-			return data->d_size - at;
+		if (data && data->d_buf)
+			add_text(t, data->d_buf, data->d_size);
 	}
-	return 0;
+	if (t->n)
+		qsort(t->text, t->n, sizeof(*t->text), by_place);
 }
 
-/* The file that the string is in: only these forms may ask for another. */
-static Dwarf *file_of(Dwarf_Attribute *attr)
-{
-	Dwarf *dw = dwarf_cu_getdwarf(attr->cu);
-	unsigned int form = dwarf_whatform(attr);
-
-	return form == DW_FORM_GNU_strp_alt || form == DW_FORM_strp_sup ?
-	       dwarf_getalt(dw) : dw;
-}
-
-const char *die_string(Dwarf_Die *die, unsigned int name)
+const char *die_string(const struct die_strings *t, Dwarf_Die *die,
+		       unsigned int name)
 {
 	Dwarf_Attribute attr;
 	const char *s = dwarf_formstring(dwarf_attr(die, name, &attr));
-	size_t n = s ? room(dwarf_getelf(file_of(&attr)), s) : 0;
+	size_t n = s ? SEARCH(t->n, i, t->text[i].from <= s) : 0;
 
-	return n && memchr(s, '\0', n) ? s : NULL;
+	return n && (size_t)(s - t->text[n - 1].from) <= t->text[n - 1].last ?
+	       s : NULL;
+}
+
+void die_strings_free(struct die_strings *t)
+{
+	free(t->text);
+	memset(t, 0, sizeof(*t));
 }

@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "base/samefile.h"
 #include "base/say.h"
+#include "elf/imagecheck.h"
 #include "elf/imagefile.h"
 #include "elf/pidstart.h"
 
@@ -112,58 +113,31 @@ int image_open_nofollow(const struct image_root *root, const char *path,
 	return fd < 0 ? cannot(why) : fd;
 }
 
-static bool set_elf(struct image *im, Elf *elf, const char **why)
-{
-	im->elf = elf;
-	if (elf && elf_kind(elf) == ELF_K_ELF)
-		return true;
-	*why = "not an ELF file";
-	image_close(im);
-	return false;
-}
-
 static void image_init(struct image *im, int fd)
 {
 	elf_version(EV_CURRENT);
 	*im = (struct image){ .fd = fd };
 }
 
-/*
- * libelf keeps each section that is read in memory: hundreds of them may be the same
- * bytes of the file, which may have holes.  Sections that do not overlap have no more
- * bytes than the file.
- */
-static bool sections_overlap(const struct image *im)
+static bool set_elf(struct image *im, const struct image_bytes *b, const char **why)
 {
-	Elf_Scn *scn = NULL;
-	GElf_Shdr sh;
-	uint64_t left;
-	struct stat st;
-
-	if (fstat(im->fd, &st) || st.st_size < 0)
-		return true;
-	left = (uint64_t)st.st_size;
-	while ((scn = elf_nextscn(im->elf, scn))) {
-		if (!gelf_getshdr(scn, &sh) || sh.sh_type == SHT_NOBITS)
-			continue;
-		if (sh.sh_size > left)
-			return true;
-		left -= sh.sh_size;
+	*why = imagecheck_head(b);
+	if (!*why) {
+		/* not mapped: a file that shrinks meanwhile must not kill us */
+		im->elf = b->fd >= 0 ? elf_begin(b->fd, ELF_C_READ, NULL) :
+				       elf_memory(b->mem, b->len);
+		*why = im->elf && elf_kind(im->elf) == ELF_K_ELF ?
+		       imagecheck_sections(b, im->elf) : "not an ELF file";
 	}
-	return false;
+	if (*why)
+		image_close(im);
+	return !*why;
 }
 
 bool image_open_fd(struct image *im, int fd, const char **why)
 {
 	image_init(im, fd);
-	/* not mapped: a file that shrinks meanwhile must not kill us */
-	if (!set_elf(im, elf_begin(fd, ELF_C_READ, NULL), why))
-		return false;
-	if (!sections_overlap(im))
-		return true;
-	*why = "its sections overlap";
-	image_close(im);
-	return false;
+	return set_elf(im, &(struct image_bytes){ .fd = fd }, why);
 }
 
 bool image_open(struct image *im, const struct image_root *root,
@@ -181,7 +155,7 @@ bool image_open_memory(struct image *im, void *mem, size_t len)
 
 	image_init(im, -1);
 	im->mem = mem;
-	return set_elf(im, elf_memory(mem, len), &why);
+	return set_elf(im, &(struct image_bytes){ -1, mem, len }, &why);
 }
 
 void image_close(struct image *im)
@@ -209,7 +183,7 @@ bool image_open_vdso(struct image *im, const char **why)
 	if (f)
 		fclose(f);
 	if (found)
-		return set_elf(im, elf_memory((char *)start, end - start),
+		return set_elf(im, &(struct image_bytes){ -1, (void *)start, end - start },
 			       why);
 	*why = "this process has none";
 	return false;

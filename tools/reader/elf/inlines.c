@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "elf/diestring.h"
 #include "elf/inlines.h"
 
 #define DEPTH_MAX	64	/* of nested DIEs */
@@ -218,19 +217,19 @@ static bool follow(Dwarf_Die *die, unsigned int name)
 }
 
 /* The name is in the abstract function, not in its inlined copies. */
-static const char *name_of(Dwarf_Die die)
+static const char *name_of(const struct die_strings *t, Dwarf_Die die)
 {
 	const char *name = NULL, *linkage;
 	int i;
 
 	for (i = 0; i < ORIGINS_MAX; i++) {
-		linkage = die_string(&die, DW_AT_linkage_name);
+		linkage = die_string(t, &die, DW_AT_linkage_name);
 		if (!linkage)
-			linkage = die_string(&die, DW_AT_MIPS_linkage_name);
+			linkage = die_string(t, &die, DW_AT_MIPS_linkage_name);
 		if (linkage)
 			return linkage;
 		if (!name)
-			name = die_string(&die, DW_AT_name);
+			name = die_string(t, &die, DW_AT_name);
 		if (!follow(&die, DW_AT_abstract_origin) &&
 		    !follow(&die, DW_AT_specification))
 			break;
@@ -257,7 +256,7 @@ static void learn(struct inlines *x, struct inline_scope *s)
 	s->known = true;
 	if (!dwarf_offdie(x->l.dw, s->die, &die))
 		return;
-	name = name_of(die);
+	name = name_of(&x->l.strings, die);
 	s->name = name ? strtab_id(&x->l.str, name) : 0;
 	s->call_file = number_of(&die, DW_AT_call_file);
 	s->call_line = number_of(&die, DW_AT_call_line);

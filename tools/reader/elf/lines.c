@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "elf/diestring.h"
 #include "elf/lines.h"
 
 /* Overlapping tables could be read many times, and rows are large. */
@@ -47,6 +46,9 @@ static bool load(struct lines *l, const struct image_root *root)
 	if (l->units.n) {
 		segs_sort(&l->units);
 		linetab_sections(&l->sect, l->im.elf);
+		die_strings_add(&l->strings, l->im.elf);
+		if (l->alt.dw)
+			die_strings_add(&l->strings, l->alt.im.elf);
 		return true;
 	}
 	dwarf_end(l->dw);
@@ -114,7 +116,7 @@ static char *full_path(struct lines *l, const struct line_unit *u,
 		return xstrdup(name);
 	if (!dir || *dir != '/')
 		comp_dir = dwarf_offdie(l->dw, u->die, &die) ?
-			   die_string(&die, DW_AT_comp_dir) : NULL;
+			   die_string(&l->strings, &die, DW_AT_comp_dir) : NULL;
 	return xasprintf("%s%s%s%s%s", comp_dir ? comp_dir : "",
 			 comp_dir ? "/" : "", dir ? dir : "", dir ? "/" : "",
 			 name);
@@ -173,6 +175,7 @@ void lines_close(struct lines *l)
 	}
 	free(l->unit);
 	segs_free(&l->units);
+	die_strings_free(&l->strings);
 	strtab_free(&l->str);
 	memset(l, 0, sizeof(*l));
 	l->im.fd = -1;

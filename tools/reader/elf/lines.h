@@ -7,6 +7,7 @@
 
 #include "base/strtab.h"
 #include "elf/altfile.h"
+#include "elf/diestring.h"
 #include "elf/imagefile.h"
 #include "elf/linetab.h"
 #include "elf/segs.h"
@@ -33,6 +34,7 @@ struct lines {
 	struct image im;
 	Dwarf *dw;
 	struct altfile alt;
+	struct die_strings strings;
 	struct line_sections sect;
 	struct line_unit *unit;
 	uint32_t n, cap;

@@ -4,6 +4,8 @@
 
 	names	40,000 functions, the names of which are the ends of one string; the
 		last is "short"
+	sections	a section table that is a hole
+	dies	20,000 functions by DIEs, whose text is in the last of 65,000 sections
 """
 import struct
 import sys
@@ -31,15 +33,19 @@ class Elf:
         self.names += name.encode() + b"\0"
         return len(self.sections) - 1
 
-    def write(self, path):
+    def write(self, path, count=0):
+        """@count: of sections, most of them in a hole at the file's end"""
         names = self.add(".shstrtab", 3, data=self.names + b".shstrtab\0")
         head = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1", 3, 62, 1, TEXT,
                            64, len(self.data), 0, 64, 56, 1, 64,
-                           len(self.sections), names)
+                           0 if count else len(self.sections), names)
         head += struct.pack("<IIQQQQQQ", 1, 5, 0, 0, 0, 1 << 20, 1 << 20, TEXT)
         self.data[:len(head)] = head
+        if count:
+            self.sections[0] = section(0, 0, size=count)
         with open(path, "wb") as f:
             f.write(self.data + b"".join(self.sections))
+            f.truncate(len(self.data) + 64 * max(count, len(self.sections)))
 
 
 def names(elf):
@@ -50,8 +56,26 @@ def names(elf):
                                0x12, 0, 1, TEXT + i * 16, 16)
     strings = elf.add(".strtab", 3, data=b"\0" + b"A" * length + b"\0short\0")
     elf.add(".symtab", 2, data=symbols, link=strings, info=1, entry=24)
+    elf.write(sys.argv[2])
 
 
-bomb = Elf()
-globals()[sys.argv[1]](bomb)
-bomb.write(sys.argv[2])
+def sections(elf):
+    elf.write(sys.argv[2], 4000000)
+
+
+def dies(elf):
+    count = 20000
+    elf.add(".debug_abbrev", 1, data=bytes([
+        1, 0x11, 1, 0x11, 1, 0x12, 7, 0, 0,    # a unit: from, size
+        2, 0x2e, 0, 3, 14, 0x11, 1, 0x12, 7, 0, 0, 0]))    # a function: and name
+    info = struct.pack("<HIBBQQ", 4, 0, 8, 1, TEXT, 16 * count)
+    for i in range(count):
+        info += struct.pack("<BIQQ", 2, 10 * i, TEXT + 16 * i, 16)
+    elf.add(".debug_info", 1, data=struct.pack("<I", len(info) + 1) + info + b"\0")
+    for i in range(65000):
+        elf.add("", 1)
+    elf.add(".debug_str", 1, data=b"".join(b"func%05d\0" % i for i in range(count)))
+    elf.write(sys.argv[2])
+
+
+globals()[sys.argv[1]](Elf())
