@@ -312,4 +312,21 @@ named_by_dies()
 }
 ok "names in one of many sections" named_by_dies
 
+for kind in zlib zdebug strtab; do
+	bomb $kind 0x1010
+	ok "compressed sections: $kind" within 100 0 \
+		"$kind: its compressed sections are too large" \
+		"$pmclog" report --inline "$tmp/$kind.log"
+done
+if command -v zstd >/dev/null; then
+	bomb zstd 0x1010 < <(head -c 400M /dev/zero | zstd -qc)
+	ok "compressed sections: zstd" within 100 0 \
+		"zstd: its compressed sections are too large" \
+		"$pmclog" report --inline "$tmp/zstd.log"
+else
+	skip "compressed sections: zstd" "no zstd"
+fi
+bomb dwarf 0x1010
+ok "not too large" prints 0 "dwarf: is stripped" "$pmclog" report "$tmp/dwarf.log"
+
 done_testing

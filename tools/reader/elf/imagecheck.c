@@ -11,13 +11,17 @@
  * Only object files with a section for each function have nearly as many.
  */
 #define HEADERS_MAX	65536U
+/* DWARF is compressed to a third or a sixth, zeros to a thousandth or less. */
+#define UNPACKED_FEW	((uint64_t)64 << 20)	/* bytes that any file may have */
+#define UNPACKED_RATIO	32
 
 /**
- * struct head - the beginning of an ELF file
- * @first: the header of section 0, which has the numbers that are too large for @file
+ * struct head - headers of an ELF file
+ * @file: the first one, which tells the byte order and the class
+ * @part: that of a section, or of what is compressed in it
  */
 struct head {
-	unsigned char file[sizeof(Elf64_Ehdr)], first[sizeof(Elf64_Shdr)];
+	unsigned char file[sizeof(Elf64_Ehdr)], part[sizeof(Elf64_Shdr)];
 };
 
 static bool peek(const struct image_bytes *b, uint64_t at, void *to, size_t n)
@@ -60,16 +64,17 @@ const char *imagecheck_head(const struct image_bytes *b)
 	if (!peek(b, 0, h.file, sizeof(h.file)) ||
 	    memcmp(h.file, ELFMAG, SELFMAG))
 		return "not an ELF file";
+	/* section 0 has the numbers that are too large for the first header */
 	at = NUMBER(&h, file, Ehdr, e_shoff);
 	sections = NUMBER(&h, file, Ehdr, e_shnum);
 	segments = NUMBER(&h, file, Ehdr, e_phnum);
-	if (!at || !peek(b, at, h.first, h.file[EI_CLASS] == ELFCLASS64 ?
+	if (!at || !peek(b, at, h.part, h.file[EI_CLASS] == ELFCLASS64 ?
 			 sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr)))
 		return NULL;
 	if (!sections)
-		sections = NUMBER(&h, first, Shdr, sh_size);
+		sections = NUMBER(&h, part, Shdr, sh_size);
 	if (segments == PN_XNUM)
-		segments = NUMBER(&h, first, Shdr, sh_info);
+		segments = NUMBER(&h, part, Shdr, sh_info);
 	return sections > HEADERS_MAX || segments > HEADERS_MAX ?
 	       "has more than 65,536 sections or segments" : NULL;
 }
@@ -99,9 +104,73 @@ static bool sections_overlap(int fd, Elf *elf)
 	return false;
 }
 
+/* bytes of the compressed sections of a file, before and after */
+struct growth {
+	uint64_t packed, unpacked;
+};
+
+static void add_growth(struct growth *g, uint64_t packed, uint64_t unpacked)
+{
+	g->packed += packed;
+	if (__builtin_add_overflow(g->unpacked, unpacked, &g->unpacked))
+		g->unpacked = UINT64_MAX;
+}
+
+static bool grows_much(const struct growth *g)
+{
+	return g->unpacked > UNPACKED_FEW && g->unpacked / UNPACKED_RATIO > g->packed;
+}
+
+/* libelf decompresses any of them, also one with names. */
+static void add_compressed(struct growth *g, const struct image_bytes *b, Elf *elf)
+{
+	Elf_Scn *scn = NULL;
+	struct head h = { 0 };
+	GElf_Shdr sh;
+
+	peek(b, 0, h.file, sizeof(h.file));
+	while ((scn = elf_nextscn(elf, scn)))
+		if (gelf_getshdr(scn, &sh) && sh.sh_flags & SHF_COMPRESSED &&
+		    peek(b, sh.sh_offset, h.part, sizeof(Elf64_Chdr)))
+			add_growth(g, sh.sh_size, NUMBER(&h, part, Chdr, ch_size));
+}
+
+/* "ZLIB" and the size, the first byte first, in any file */
+#define GNU_MAGIC	"ZLIB"
+
+/* The older form, in which a section is compressed if its name says so */
+static void add_gnu_compressed(struct growth *g, const struct image_bytes *b, Elf *elf)
+{
+	const struct head big = { .file[EI_DATA] = ELFDATA2MSB };
+	unsigned char head[sizeof(GNU_MAGIC) - 1 + sizeof(uint64_t)];
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return;
+	while ((scn = elf_nextscn(elf, scn))) {
+		const char *name = gelf_getshdr(scn, &sh) ?
+				   elf_strptr(elf, names, sh.sh_name) : NULL;
+
+		if (name && !strncmp(name, ".zdebug", 7) &&
+		    peek(b, sh.sh_offset, head, sizeof(head)) &&
+		    !memcmp(head, GNU_MAGIC, sizeof(GNU_MAGIC) - 1))
+			add_growth(g, sh.sh_size, number(&big, head + sizeof(GNU_MAGIC) - 1,
+							 sizeof(uint64_t)));
+	}
+}
+
 const char *imagecheck_sections(const struct image_bytes *b, Elf *elf)
 {
+	struct growth g = { 0 };
+
 	/* what is in memory is not copied */
-	return b->fd >= 0 && sections_overlap(b->fd, elf) ?
-	       "its sections overlap" : NULL;
+	if (b->fd >= 0 && sections_overlap(b->fd, elf))
+		return "its sections overlap";
+	add_compressed(&g, b, elf);
+	/* the names of sections may be compressed */
+	if (!grows_much(&g))
+		add_gnu_compressed(&g, b, elf);
+	return grows_much(&g) ? "its compressed sections are too large" : NULL;
 }

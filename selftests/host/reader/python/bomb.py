@@ -6,9 +6,14 @@
 		last is "short"
 	sections	a section table that is a hole
 	dies	20,000 functions by DIEs, whose text is in the last of 65,000 sections
+	zlib, zdebug, strtab	400 MB of zeros in a section: .debug_info, the same
+		in the older form, the names of symbols
+	zstd	the same, of what zstd -c has compressed on standard input
+	dwarf	what is compressed well: 60 MB of zeros in .debug_info
 """
 import struct
 import sys
+import zlib as z
 
 TEXT = 0x1000
 
@@ -75,6 +80,46 @@ def dies(elf):
     for i in range(65000):
         elf.add("", 1)
     elf.add(".debug_str", 1, data=b"".join(b"func%05d\0" % i for i in range(count)))
+    elf.write(sys.argv[2])
+
+
+def zeros(megabytes):
+    """Compressed, as one block many times: each begins anew, and the last is empty"""
+    packer = z.compressobj(9, wbits=-15)
+    block = packer.compress(bytes(1 << 20)) + packer.flush(z.Z_FULL_FLUSH)
+    check = 1
+    for _ in range(megabytes):
+        check = z.adler32(bytes(1 << 20), check)
+    return b"\x78\xda" + block * megabytes + packer.flush() + struct.pack(">I", check)
+
+
+def zlib(elf, megabytes=400, kind=1, data=None):
+    data = data or zeros(megabytes)
+    head = struct.pack("<IIQQ", kind, 0, megabytes << 20, 1)
+    elf.add(".debug_abbrev", 1, data=b"\1\x11\0\0\0\0")
+    elf.add(".debug_info", 1, 0x800, data=head + data)
+    elf.write(sys.argv[2])
+
+
+def zstd(elf):
+    zlib(elf, kind=2, data=sys.stdin.buffer.read())
+
+
+def dwarf(elf):
+    zlib(elf, 60)
+
+
+def zdebug(elf):
+    elf.add(".debug_abbrev", 1, data=b"\1\x11\0\0\0\0")
+    elf.add(".zdebug_info", 1, data=b"ZLIB" + struct.pack(">Q", 400 << 20) + zeros(400))
+    elf.write(sys.argv[2])
+
+
+def strtab(elf):
+    head = struct.pack("<IIQQ", 1, 0, 400 << 20, 1)
+    strings = elf.add(".strtab", 3, 0x800, data=head + zeros(400))
+    symbol = struct.pack("<IBBHQQ", 1, 0x12, 0, 1, TEXT, 16)
+    elf.add(".symtab", 2, data=bytes(24) + symbol, link=strings, info=1, entry=24)
     elf.write(sys.argv[2])
 
 
