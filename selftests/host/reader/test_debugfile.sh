@@ -113,8 +113,37 @@ if command -v dwz >/dev/null; then
 		symbolize "${root[@]}" -e /bin/p1 "$at"
 	rm "$tmp/r/dbg/common"
 	cp "$tmp/full" "$tmp/r/dbg/common"
-	not_it() { ! dwz_lines /bin/p1; }
-	ok "another file in its place is not used" not_it
+	not_it() { ! dwz_lines "$1"; }
+	ok "another file in its place is not used" not_it /bin/p1
+
+	# beside ROOT NAME: programs in ROOT/bin, whose common parts are at NAME from there
+	beside()
+	{
+		mkdir -p "$1/bin" "$(dirname "$1/bin/$2")"
+		for i in 1 2 3 4; do
+			cp "$tmp/full" "$1/bin/p$i"
+		done
+		(cd "$1/bin" && dwz -m "$2" -M "$2" p1 p2 p3 p4) 2>"$tmp/.dwz"
+		root=(-r "$1")
+	}
+	beside "$tmp/r2" ../dbg/common
+	ok "a relative name, below --root" dwz_lines /bin/p1
+	mkdir "$tmp/outside"
+	mv "$tmp/r2/dbg/common" "$tmp/outside"
+	rmdir "$tmp/r2/dbg"
+	ln -s "$tmp/outside" "$tmp/r2/dbg"
+	ok "it does not leave it by a symbolic link" not_it /bin/p1
+	beside "$tmp/r3/root" ../../outside/common
+	ok "nor by .." not_it /bin/p1
+	not_packed()
+	{
+		printf 'event cpu-clock 1000\n%s\nsample 1 7 %s+%s\n' \
+			"$(load 7 $base "$tmp/r3/root/bin/p1" /bin/p1)" $base "$at" | log r3.log
+		"$pmclog" archive "${root[@]}" -o "$tmp/r3.tar" "$tmp/r3.log" &&
+			tar tf "$tmp/r3.tar" >"$tmp/r3.list" && grep /bin/p1 "$tmp/r3.list" &&
+			! grep "$(id_of "$tmp/r3/outside/common" | cut -c3-)" "$tmp/r3.list"
+	}
+	ok "archive does not take it" not_packed
 else
 	skip "DWARF with its common parts elsewhere" "no dwz"
 fi

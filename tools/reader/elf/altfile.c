@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <gelf.h>
 
@@ -45,24 +43,17 @@ static bool try_path(struct image *alt, const struct image_root *root,
 	return false;
 }
 
-/* A relative name is relative to the directory of the main file. */
+/* A relative name is relative to the directory of the main file, and stays in the root. */
 static bool try_beside(struct image *alt, const struct image *im,
-		       const struct wanted *w)
+		       const struct image_root *root, const struct wanted *w)
 {
-	char link[32], dir[4096], *path, *slash;
-	ssize_t n;
+	char dir[PATH_MAX], *path;
 	bool ok;
 
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", im->fd);
-	n = im->fd < 0 ? -1 : readlink(link, dir, sizeof(dir) - 1);
-	if (n <= 0)
+	if (!image_real_path(im, root, dir))
 		return false;
-	dir[n] = '\0';
-	slash = strrchr(dir, '/');
-	if (!slash)
-		return false;
-	path = xasprintf("%.*s/%s", (int)(slash - dir), dir, w->name);
-	ok = try_path(alt, NULL, path, w);
+	path = xasprintf("%.*s/%s", (int)(strrchr(dir, '/') - dir), dir, w->name);
+	ok = try_path(alt, root, path, w);
 	free(path);
 	return ok;
 }
@@ -75,7 +66,7 @@ static bool find(struct image *alt, const struct image *im,
 	return (debugfile_path(path, w->id, w->len) &&
 		try_path(alt, root, path, w)) ||
 	       (*w->name == '/' ? try_path(alt, root, w->name, w) :
-				  try_beside(alt, im, w));
+				  try_beside(alt, im, root, w));
 }
 
 bool altfile_image(struct image *alt, const struct image *im,

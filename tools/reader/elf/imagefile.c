@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,13 +81,52 @@ bool image_root_is(const char *dir)
 	return !err;
 }
 
+static bool is_own(const struct image_root *root)
+{
+	return !root || (!root->pid && (!root->dir || !*root->dir));
+}
+
 static int open_below(const void *at, const char *path, int flags)
 {
 	const struct image_root *root = at;
 
-	if (!root || (!root->pid && (!root->dir || !*root->dir)))
-		return open(path, flags);
-	return open_in_root(root, path, flags);
+	return is_own(root) ? open(path, flags) : open_in_root(root, path, flags);
+}
+
+static bool real_path(int fd, char path[PATH_MAX])
+{
+	char link[32];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, path, PATH_MAX - 1);
+	if (n <= 0)
+		return false;
+	path[n] = '\0';
+	return *path == '/';
+}
+
+bool image_real_path(const struct image *im, const struct image_root *root,
+		     char path[PATH_MAX])
+{
+	char top[PATH_MAX];
+	size_t n;
+	int fd;
+
+	if (im->fd < 0 || !real_path(im->fd, path))
+		return false;
+	if (is_own(root))
+		return true;
+	fd = open_root(root);
+	if (fd < 0 || !real_path(fd, top))
+		*top = '\0';
+	if (fd >= 0)
+		close(fd);
+	n = strcmp(top, "/") ? strlen(top) : 0;
+	if (!*top || strncmp(path, top, n) || path[n] != '/')
+		return false;
+	memmove(path, path + n, strlen(path + n) + 1);
+	return true;
 }
 
 static int cannot(const char **why)

@@ -6,6 +6,7 @@
 #ifndef READER_IMAGEFILE_H
 #define READER_IMAGEFILE_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -72,6 +73,9 @@ bool image_open_memory(struct image *im, void *mem, size_t len);
 /* The vdso of this process. */
 bool image_open_vdso(struct image *im, const char **why);
 void image_close(struct image *im);
+/* The path of an open file in the tree of @root; false: it has none there. */
+bool image_real_path(const struct image *im, const struct image_root *root,
+		     char path[PATH_MAX]);
 
 /* Length of the build-id, 0 without one; *@id is valid while @im is open. */
 size_t image_buildid(const struct image *im, const void **id);
