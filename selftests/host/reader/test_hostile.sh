@@ -312,6 +312,15 @@ named_by_dies()
 }
 ok "names in one of many sections" named_by_dies
 
+functions=$(seq 4096 16 12080)
+bomb dienames
+ok "names of DIEs in a long string" within 100 0 "^0x1010: AAAA" \
+	"$pmclog" symbolize -e "$tmp/dienames" < <(xargs printf '%#x\n' <<<"$functions")
+# shellcheck disable=SC2086
+bomb files $functions
+ok "a directory that is longer than any path" within 100 0 "100.00 .*\[files\]$" \
+	"$pmclog" report --by-line -l 0 "$tmp/files.log"
+
 for kind in zlib zdebug strtab; do
 	bomb $kind 0x1010
 	ok "compressed sections: $kind" within 100 0 \

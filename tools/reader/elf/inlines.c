@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "elf/inlines.h"
+#include "elf/symtab.h"
 
 #define DEPTH_MAX	64	/* of nested DIEs */
 #define ORIGINS_MAX	16	/* from an inlined copy to its name */
@@ -257,7 +258,8 @@ static void learn(struct inlines *x, struct inline_scope *s)
 	if (!dwarf_offdie(x->l.dw, s->die, &die))
 		return;
 	name = name_of(&x->l.strings, die);
-	s->name = name ? strtab_id(&x->l.str, name) : 0;
+	s->name = name ? strtab_id_len(&x->l.str, name,
+				       strnlen(name, SYM_NAME_MAX)) : 0;
 	s->call_file = number_of(&die, DW_AT_call_file);
 	s->call_line = number_of(&die, DW_AT_call_line);
 }

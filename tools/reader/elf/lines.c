@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <dwarf.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,7 +104,16 @@ static struct line_unit *loaded(struct lines *l, uint32_t number)
 	return u;
 }
 
-/* File names are relative to the compiler's working directory. */
+/* Of a part of a path, with the byte that follows it */
+static size_t part_size(const char *s)
+{
+	return s ? strnlen(s, PATH_MAX) + 1 : 0;
+}
+
+/*
+ * File names are relative to the compiler's working directory.  NULL: not known, or
+ * longer than any path; thousands of files can be in one directory of a megabyte.
+ */
 static char *full_path(struct lines *l, const struct line_unit *u,
 		       uint32_t file)
 {
@@ -113,10 +123,12 @@ static char *full_path(struct lines *l, const struct line_unit *u,
 	if (!linetab_file(&u->tab, file, &dir, &name))
 		return NULL;
 	if (*name == '/')
-		return xstrdup(name);
-	if (!dir || *dir != '/')
+		dir = NULL;
+	else if (!dir || *dir != '/')
 		comp_dir = dwarf_offdie(l->dw, u->die, &die) ?
 			   die_string(&l->strings, &die, DW_AT_comp_dir) : NULL;
+	if (part_size(comp_dir) + part_size(dir) + part_size(name) > PATH_MAX)
+		return NULL;
 	return xasprintf("%s%s%s%s%s", comp_dir ? comp_dir : "",
 			 comp_dir ? "/" : "", dir ? dir : "", dir ? "/" : "",
 			 name);

@@ -34,7 +34,7 @@ struct sym {
 	bool sized;
 };
 
-/* What is kept of a name: few are as long, and each symbol has a copy of its own. */
+/* What is kept of a name, also of a DIE's: few are as long, and each has a copy of its own. */
 #define SYM_NAME_MAX	4096U
 
 /**

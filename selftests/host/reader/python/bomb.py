@@ -6,6 +6,8 @@
 		last is "short"
 	sections	a section table that is a hole
 	dies	20,000 functions by DIEs, whose text is in the last of 65,000 sections
+	dienames	500 functions by DIEs, whose names are the ends of a string of 1 MB
+	files	500 source files in a directory with a name of 1 MB
 	zlib, zdebug, strtab	400 MB of zeros in a section: .debug_info, the same
 		in the older form, the names of symbols
 	zstd	the same, of what zstd -c has compressed on standard input
@@ -68,18 +70,45 @@ def sections(elf):
     elf.write(sys.argv[2], 4000000)
 
 
-def dies(elf):
-    count = 20000
+def functions(elf, places, text, empty=0):
+    """DIEs of functions, whose names are at places of a text after empty sections"""
     elf.add(".debug_abbrev", 1, data=bytes([
         1, 0x11, 1, 0x11, 1, 0x12, 7, 0, 0,    # a unit: from, size
         2, 0x2e, 0, 3, 14, 0x11, 1, 0x12, 7, 0, 0, 0]))    # a function: and name
-    info = struct.pack("<HIBBQQ", 4, 0, 8, 1, TEXT, 16 * count)
-    for i in range(count):
-        info += struct.pack("<BIQQ", 2, 10 * i, TEXT + 16 * i, 16)
+    info = struct.pack("<HIBBQQ", 4, 0, 8, 1, TEXT, 16 * len(places))
+    for i, place in enumerate(places):
+        info += struct.pack("<BIQQ", 2, place, TEXT + 16 * i, 16)
     elf.add(".debug_info", 1, data=struct.pack("<I", len(info) + 1) + info + b"\0")
-    for i in range(65000):
+    for i in range(empty):
         elf.add("", 1)
-    elf.add(".debug_str", 1, data=b"".join(b"func%05d\0" % i for i in range(count)))
+    elf.add(".debug_str", 1, data=text)
+    elf.write(sys.argv[2])
+
+
+def dies(elf):
+    functions(elf, range(0, 200000, 10),
+              b"".join(b"func%05d\0" % i for i in range(20000)), 65000)
+
+
+def dienames(elf):
+    functions(elf, range(500), b"A" * (1 << 20) + b"\0")
+
+
+def files(elf):
+    count = 500
+    elf.add(".debug_abbrev", 1, data=bytes([
+        1, 0x11, 0, 0x10, 0x17, 0x1b, 14, 0x11, 1, 0x12, 7, 0, 0, 0]))
+    info = struct.pack("<HIBBIIQQ", 4, 0, 8, 1, 0, 0, TEXT, 16 * count)
+    elf.add(".debug_info", 1, data=struct.pack("<I", len(info)) + info)
+    head = bytes([1, 1, 1, 0xfb, 14, 10, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0])
+    head += b"".join(b"f%d.c\0\0\0\0" % i for i in range(count)) + b"\0"
+    rows = b"\0\x09\2" + struct.pack("<Q", TEXT)
+    for i in range(1, count + 1):
+        rows += bytes([4, i & 127 | 128, i >> 7, 1, 2, 16])    # file, row, 16 bytes on
+    rows += b"\0\1\1"
+    table = struct.pack("<HI", 4, len(head)) + head + rows
+    elf.add(".debug_line", 1, data=struct.pack("<I", len(table)) + table)
+    elf.add(".debug_str", 1, data=b"/" + b"d" * (1 << 20) + b"\0")
     elf.write(sys.argv[2])
 
 
