@@ -436,6 +436,28 @@ odd_files()
 }
 ok "FIFOs, directories, devices, text: refused, and said so" odd_files
 
+# what is read of them may be gone
+of_kernel()
+{
+	local file
+	for file in /proc/version /proc/self/stat /sys/kernel/notes; do
+		[ -f $file ] || continue
+		prog_log l19 <<-EOF
+			map 7 0x10000 0x1000 0 $file
+			sample 1 7 0x10010
+		EOF
+		prints 0 "$file: a file of procfs, sysfs or the like\$" \
+			"$pmclog" report --flat "$tmp/l19" || return
+	done
+}
+ok "files that the kernel makes: refused" of_kernel
+user_names()
+{
+	! "$pmclog" report --flat -k /proc/kallsyms "$tmp/l19" 2>&1 |
+		grep 'kallsyms: a file of procfs'
+}
+ok "but a user can name one" user_names
+
 # the vdso: the kernel's, so it goes by that
 cat >"$tmp/vdso.py" <<-EOF
 	import ctypes

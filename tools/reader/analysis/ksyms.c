@@ -267,7 +267,7 @@ static bool load(struct loading *l, const struct image_root *root,
 	char magic[4] = "";
 	struct image im;
 	bool ok;
-	int fd = image_open_file(root, path, &l->why);
+	int fd = image_open_named(root, path, &l->why);
 
 	l->unread = fd < 0;
 	if (fd < 0)

@@ -379,7 +379,7 @@ static void put_kernel(struct archiving *a, const bool *used)
 		return;
 	}
 	if (k.source)
-		fd = image_open_file(k.root, k.source, &why);
+		fd = image_open_named(k.root, k.source, &why);
 	if (fd >= 0) {
 		put_text(a, "kallsyms", fd);
 		close(fd);
@@ -473,7 +473,7 @@ static int archive(struct archiving *a)
 {
 	struct log_facts *log = &a->a.p.log;
 	const char *why;
-	int ret = READER_FAIL, fd = image_open_file(NULL, a->a.path, &why);
+	int ret = READER_FAIL, fd = image_open_named(NULL, a->a.path, &why);
 	struct input in;
 
 	if (fd < 0) {

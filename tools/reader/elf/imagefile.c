@@ -7,10 +7,12 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <gelf.h>
 #include <elfutils/libdwelf.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 
 #include "base/mem.h"
@@ -129,6 +131,30 @@ bool image_real_path(const struct image *im, const struct image_root *root,
 	return true;
 }
 
+/* Does the kernel make what the file has?  Reading it can take it, or have an effect. */
+static bool is_of_kernel(const struct image_root *root, const char *path, bool follow)
+{
+	int place = open_below(root, path, O_PATH | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW));
+	struct statfs fs;
+	bool known = place >= 0 && !fstatfs(place, &fs);
+
+	if (place >= 0)
+		close(place);
+	if (!known)
+		return false;
+	switch ((uint32_t)fs.f_type) {
+	case PROC_SUPER_MAGIC:
+	case SYSFS_MAGIC:
+	case TRACEFS_MAGIC:
+	case DEBUGFS_MAGIC:
+	case SECURITYFS_MAGIC:
+	case EFIVARFS_MAGIC:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static int cannot(const char **why)
 {
 	*why = errno == ENOENT || errno == ENOTDIR ? "no such file" :
@@ -137,8 +163,27 @@ static int cannot(const char **why)
 	return -1;
 }
 
+static int open_image(const struct image_root *root, const char *path, bool follow,
+		      const char **why)
+{
+	int fd;
+
+	if (is_of_kernel(root, path, follow)) {
+		*why = "a file of procfs, sysfs or the like";
+		return -1;
+	}
+	fd = regular_open_below(open_below, root, path, follow);
+	return fd < 0 ? cannot(why) : fd;
+}
+
 int image_open_file(const struct image_root *root, const char *path,
 		    const char **why)
+{
+	return open_image(root, path, true, why);
+}
+
+int image_open_named(const struct image_root *root, const char *path,
+		     const char **why)
 {
 	int fd = regular_open_below(open_below, root, path, true);
 
@@ -148,9 +193,7 @@ int image_open_file(const struct image_root *root, const char *path,
 int image_open_nofollow(const struct image_root *root, const char *path,
 			const char **why)
 {
-	int fd = regular_open_below(open_below, root, path, false);
-
-	return fd < 0 ? cannot(why) : fd;
+	return open_image(root, path, false, why);
 }
 
 static void image_init(struct image *im, int fd)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * ELF files that a log names.  A log may name any path, so only regular files
- * are opened, and their contents are checked against bounds.
+ * are opened, none that the kernel makes, and their contents are checked against bounds.
  */
 #ifndef READER_IMAGEFILE_H
 #define READER_IMAGEFILE_H
@@ -61,6 +61,9 @@ bool image_layout(const struct image_root *root, const char *path,
 /* An open file descriptor, or -1 and the reason in *@why. */
 int image_open_file(const struct image_root *root, const char *path,
 		    const char **why);
+/* As image_open_file(); but also of procfs and the like, since the log did not name it. */
+int image_open_named(const struct image_root *root, const char *path,
+		     const char **why);
 /* As image_open_file(), but fails for a symbolic link. */
 int image_open_nofollow(const struct image_root *root, const char *path,
 			const char **why);
