@@ -335,6 +335,9 @@ if command -v zstd >/dev/null; then
 else
 	skip "compressed sections: zstd" "no zstd"
 fi
+python3 "$HERE/python/bomb.py" last "$tmp/last"
+ok "compressed sections at the end" within 100 1 "its compressed sections are too large" \
+	"$pmclog" symbolize -e "$tmp/last" 1000
 bomb dwarf 0x1010
 ok "not too large" prints 0 "dwarf: is stripped" "$pmclog" report "$tmp/dwarf.log"
 

@@ -247,6 +247,7 @@ void output_let_interrupt(void)
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
+	sigaddset(&act.sa_mask, SIGVTALRM);	/* demangle.c would leave this handler, too */
 	sigaction(SIGINT, &act, NULL);
 	sigaction(SIGTERM, &act, NULL);
 	sigprocmask(SIG_UNBLOCK, &set, NULL);

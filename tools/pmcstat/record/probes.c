@@ -81,6 +81,7 @@ static void expect_the_end(struct pmc_owner *owner)
 	made.device = pmc_owner_fd(owner);
 	made.maker = getpid();
 	deadly_signals(&act.sa_mask);
+	sigaddset(&act.sa_mask, SIGVTALRM);	/* demangle.c would leave this handler, too */
 	for (i = 0; i < NDEADLY; i++) {
 		sigaction(deadly[i], NULL, &old);
 		if (old.sa_handler != SIG_IGN)	/* nohup: stay ignored */

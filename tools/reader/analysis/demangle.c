@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Demangled names, within limits: any file can have any names. */
+#include <ctype.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -36,11 +37,12 @@ enum way { WAY_FULL = 1, WAY_SLOW };
  *
  * A short name can expand to gigabytes, or to years without a byte of output, and the
  * demanglers have no way to stop.  So they are left by longjmp(), which is safe as they
- * use no heap here.
+ * use no heap here, but for the names of takes_memory().
  */
 struct demangling {
 	char *buf;
 	size_t n;
+	bool untimed;
 	jmp_buf way_out;
 };
 
@@ -58,6 +60,30 @@ static void demangled(const char *s, size_t len, void *opaque)
 	d->n += len;
 	if (len == room)
 		longjmp(d->way_out, WAY_FULL);
+}
+
+/* Rust's names with more than ASCII take memory, which longjmp() would leave in any state. */
+static bool takes_memory(const char *name)
+{
+	for (; *name; name++)
+		if (name[0] == 'u' && isdigit((unsigned char)name[1]))
+			return true;
+	return false;
+}
+
+/* May it have more than 62^2 lifetimes? */
+static bool has_many_lifetimes(const char *name)
+{
+	const char *p = name;
+	size_t n;
+
+	while ((p = strchr(p, 'G'))) {
+		for (n = 0, p++; isalnum((unsigned char)p[n]); n++)
+			;
+		if (n > 2 && p[n] == '_')
+			return true;
+	}
+	return false;
 }
 
 static bool run_demangler(const char *name, struct demangling *d)
@@ -148,11 +174,12 @@ static bool run_in_time(const char *name, struct demangling *d)
 	static unsigned int slow;
 	bool good;
 
-	if (slow == SLOW_MAX)
+	if (slow == SLOW_MAX || (d->untimed && has_many_lifetimes(name)))
 		return false;
 	switch (setjmp(d->way_out)) {
 	case 0:
-		begin_time(d);
+		if (!d->untimed)
+			begin_time(d);
 		good = run_demangler(name, d);
 		break;
 	case WAY_FULL:
@@ -177,6 +204,7 @@ const char *demangled_name(char buf[DEMANGLED_MAX], const char *name)
 	if (demangle_d(name, &d))
 		return buf;
 	d.n = 0;
+	d.untimed = !strncmp(name, "_R", 2) && takes_memory(name);
 	if (!run_in_time(name, &d))
 		return NULL;
 	buf[d.n] = '\0';

@@ -9,11 +9,15 @@
 
 #include "base/say.h"
 
-/* Messages may have names of files and logs, which a terminal would obey. */
+/*
+ * Messages may have names of files and logs, which a terminal would obey: ASCII's control
+ * characters, and those from U+0080 to U+009F.
+ */
 static void make_plain(char *line)
 {
 	for (; *line; line++)
-		if (iscntrl((unsigned char)*line) && *line != '\n' && *line != '\t')
+		if (iscntrl((unsigned char)*line) ? *line != '\n' && *line != '\t' :
+		    (unsigned char)line[0] == 0xc2 && (unsigned char)line[1] < 0xa0)
 			*line = '?';
 }
 

@@ -34,6 +34,7 @@ static void expect_the_end(void)
 	struct sigaction act = { .sa_handler = end_by }, old;
 	unsigned int i;
 
+	sigaddset(&act.sa_mask, SIGVTALRM);	/* demangle.c would leave this handler, too */
 	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
 		if (!sigaction(ends[i], NULL, &old) && old.sa_handler == SIG_DFL)
 			sigaction(ends[i], &act, NULL);

@@ -127,12 +127,15 @@ static void add_compressed(struct growth *g, const struct image_bytes *b, Elf *e
 	Elf_Scn *scn = NULL;
 	struct head h = { 0 };
 	GElf_Shdr sh;
+	size_t head;
 
 	peek(b, 0, h.file, sizeof(h.file));
+	head = h.file[EI_CLASS] == ELFCLASS64 ? sizeof(Elf64_Chdr) : sizeof(Elf32_Chdr);
 	while ((scn = elf_nextscn(elf, scn)))
-		if (gelf_getshdr(scn, &sh) && sh.sh_flags & SHF_COMPRESSED &&
-		    peek(b, sh.sh_offset, h.part, sizeof(Elf64_Chdr)))
-			add_growth(g, sh.sh_size, NUMBER(&h, part, Chdr, ch_size));
+		if (gelf_getshdr(scn, &sh) && sh.sh_flags & SHF_COMPRESSED)
+			add_growth(g, sh.sh_size,
+				   peek(b, sh.sh_offset, h.part, head) ?
+				   NUMBER(&h, part, Chdr, ch_size) : UINT64_MAX);
 }
 
 /* "ZLIB" and the size, the first byte first, in any file */

@@ -475,6 +475,7 @@ static void catch_signals(void)
 	struct sigaction old;
 	size_t i;
 
+	sigaddset(&act.sa_mask, SIGVTALRM);	/* demangle.c would leave this handler, too */
 	for (i = 0; i < nitems(signals); i++) {
 		sigaction(signals[i], NULL, &old);
 		if (old.sa_handler != SIG_IGN)

@@ -11,6 +11,8 @@
 	zlib, zdebug, strtab	400 MB of zeros in a section: .debug_info, the same
 		in the older form, the names of symbols
 	zstd	the same, of what zstd -c has compressed on standard input
+	last	4,000 sections of a 32-bit file, which are its last 22 bytes:
+		128 kB of zeros, compressed
 	dwarf	what is compressed well: 60 MB of zeros in .debug_info
 """
 import struct
@@ -150,6 +152,19 @@ def strtab(elf):
     symbol = struct.pack("<IBBHQQ", 1, 0x12, 0, 1, TEXT, 16)
     elf.add(".symtab", 2, data=bytes(24) + symbol, link=strings, info=1, entry=24)
     elf.write(sys.argv[2])
+
+
+def last(_):
+    size, count, table = 128 * 1024, 4000, 64
+    packed = struct.pack("<III", 2, size, 1) + b"\x28\xb5\x2f\xfd\0\x58" + \
+        struct.pack("<I", size << 3 | 3)[:3] + b"\0"
+    end = table + 40 * count
+    data = struct.pack("<16sHHIIIIIHHHHHH", b"\x7fELF\1\1\1", 2, 3, 1, TEXT, 0, table,
+                       0, 52, 32, 0, 40, count, 1).ljust(table, b"\0")
+    data += bytes(40) + struct.pack("<10I", 1, 3, 0, 0, 52, 12, 0, 0, 1, 0)
+    data += struct.pack("<10I", 1, 1, 0x800, 0, end, len(packed), 0, 0, 1, 0) * (count - 2)
+    with open(sys.argv[2], "wb") as f:
+        f.write(data + packed)
 
 
 globals()[sys.argv[1]](Elf())
