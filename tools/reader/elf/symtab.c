@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,19 +9,27 @@
 /* nested functions kept open while the table is flattened */
 #define NEST_MAX	64
 
-void symtab_add(struct symtab *t, const struct sym *s)
+/* Names may differ in their ends only, so one that is cut gets the function's address. */
+static const char *copy_of_name(struct symtab *t, const struct sym *s)
 {
 	size_t len = s->name ? strnlen(s->name, SYM_NAME_MAX) : 0;
-	char *copy = NULL;
+	char address[24] = "", *copy;
 
-	if (len) {
-		copy = arena_alloc(&t->names, len + 1);
-		memcpy(copy, s->name, len);
-		copy[len] = '\0';
-	}
+	if (!len)
+		return NULL;
+	if (len == SYM_NAME_MAX)
+		snprintf(address, sizeof(address), "...#%llx", (unsigned long long)s->start);
+	copy = arena_alloc(&t->names, len + strlen(address) + 1);
+	memcpy(copy, s->name, len);
+	strcpy(copy + len, address);
+	return copy;
+}
+
+void symtab_add(struct symtab *t, const struct sym *s)
+{
 	GROW(t->sym, t->n, t->cap);
 	t->sym[t->n] = *s;
-	t->sym[t->n].name = copy;
+	t->sym[t->n].name = copy_of_name(t, s);
 	t->sym[t->n++].sized = s->end > s->start;
 }
 

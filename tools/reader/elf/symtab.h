@@ -48,7 +48,7 @@ struct symtab {
 	bool cut;
 };
 
-/* The name is copied, SYM_NAME_MAX bytes of it at most. */
+/* The name is copied; of one of SYM_NAME_MAX bytes or more, so many, and the address. */
 void symtab_add(struct symtab *t, const struct sym *s);
 /* Call once between the last symtab_add() and the first symtab_find(). */
 void symtab_sort(struct symtab *t);
