@@ -153,8 +153,8 @@ static bool is_copy(const struct listing *l)
 }
 
 /*
- * The owner of the program's file, or of the jitdump; -1: there is no file, or the owner
- * tells nothing of who has made it.
+ * The owner of the program's file, or of the jitdump; -1: there is no file, or it is a
+ * copy, whose owner need not be the author.
  */
 static uid_t owner_of(const struct listing *l)
 {
