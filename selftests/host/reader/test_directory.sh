@@ -431,7 +431,7 @@ ok "other files are not read" mixed
 # to open a FIFO wakes up its writer, as a device's driver would notice it
 unnoticed()
 {
-	local d=$tmp/unnoticed fifo writers='' running how
+	local d=$tmp/unnoticed fifo writers='' running how failed=''
 	mkdir "$d"
 	cp "$tmp/both/a" "$d/a"
 	for fifo in fifo log.pmclog; do
@@ -440,7 +440,7 @@ unnoticed()
 		writers+=" $!"
 	done
 	for how in fold verify info; do
-		timeout 20 "$pmclog" $how "$d" >/dev/null 2>&1 || break
+		timeout 20 "$pmclog" $how "$d" >/dev/null 2>&1 || failed=$how
 	done
 	sleep .2
 	running=$(jobs -pr | wc -l)
@@ -448,7 +448,7 @@ unnoticed()
 	kill $writers 2>/dev/null
 	# shellcheck disable=SC2086
 	wait $writers 2>/dev/null
-	same 2 echo "$running"
+	same 2 echo "$running$failed"
 }
 ok "other files are not opened either" unnoticed
 a_name()
