@@ -474,6 +474,16 @@ copied()
 		grep ': not read' "$tmp/.err" | diff - <(printf "pmclog: $d/%s: not read, because it is a copy of $d/first\n" second third)
 }
 ok "a copy of a log does not count twice" copied
+a_part()
+{
+	local d=$tmp/part
+	mkdir "$d"
+	cp "$tmp/both/a" "$d/first"
+	"$pmclog" filter --time 0%-50% -o "$d/half" "$d/first" || return
+	prints 0 "^pmclog: $d/half: begins as $d/first does: if one is a part of the other, its samples count twice$" \
+		"$pmclog" fold "$d"
+}
+ok "a part of a log beside it" a_part
 # of files with holes, there is little to compare
 holes()
 {

@@ -355,6 +355,13 @@ static const struct logdir_log *find_original(const struct logdir *d, uint32_t n
 	return NULL;
 }
 
+/* @log is not the same as the one before, but of the same origin. */
+static void tell_part(const struct logdir_log *of, const struct logdir_log *log)
+{
+	warn_line("%s: begins as %s does: if one is a part of the other, its samples "
+		  "count twice", log->label, of->label);
+}
+
 static void drop_copies(struct logdir *d, bool tell)
 {
 	const struct logdir_log *of;
@@ -365,6 +372,9 @@ static void drop_copies(struct logdir *d, bool tell)
 		if (of && tell)
 			warn_line("%s: not read, because it is a copy of %s",
 				  d->logs[i].label, of->label);
+		else if (tell && n && d->logs[i].origin.wall &&
+			 same_origin(&d->logs[n - 1].origin, &d->logs[i].origin))
+			tell_part(&d->logs[n - 1], &d->logs[i]);
 		if (of)
 			free_log(&d->logs[i]);
 		else
