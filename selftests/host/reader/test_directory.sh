@@ -343,6 +343,9 @@ ok "snapshots: how many are left out" prints 0 \
 ok "snapshots: views without room for that say it" prints 0 \
 	"^pmclog: $tmp/flight: 4 samples are left out: an earlier log of the directory has them" \
 	"$pmclog" fold "$tmp/flight"
+ok "snapshots: ... by filter, too" prints 0 \
+	"^pmclog: $tmp/flight: 4 samples are left out: an earlier log of the directory has them" \
+	"$pmclog" filter -o "$tmp/flight.log" "$tmp/flight"
 ok "snapshots: their accounts without what is left out" prints 0 \
 	"^ok: .* 8 samples, 2 dropped, .* 3 logs in one$" part_of "$tmp/flight"
 

@@ -153,6 +153,7 @@ static int filter_all(struct filtering *f, struct input *in)
 	bad = f->select.failed ? READER_FAIL : check_event(f);
 	ret = privout_close(&f->out, !bad) ? READER_FAIL : bad;
 	f->part.p.log.cut = status == PMCLOG_ITER_ERROR && input_stopped(in);
+	f->part.p.log.repeated = input_repeated(in);
 	/* the rest of the log was not read if the output failed */
 	if (status != PMCLOG_ITER_RECORD)
 		log_tell(&f->part.p, f->a.path);
