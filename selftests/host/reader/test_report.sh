@@ -205,6 +205,14 @@ ok "fold: all" same "prog;[unknown] 15" "$pmclog" fold -e all "$tmp/events"
 ok "an event that is not there" prints 1 \
 	'no event "nonesuch"; there is cycles cache-misses' \
 	"$pmclog" report -e nonesuch "$tmp/events"
+a_name_to_obey()
+{
+	local name=$tmp/$'a\e]0;x\ab'
+	cp "$tmp/events" "$name"
+	prints 1 'a?]0;x?b: no event "nonesuch"; ' "$pmclog" report -e nonesuch "$name" &&
+		prints 1 'a?]0;x?c: no such file' "$pmclog" symbolize -e "${name%b}c" 0
+}
+ok "a name of a file that a terminal would obey" a_name_to_obey
 
 # a million samples of many chains, against a sum made apart
 awk 'BEGIN {

@@ -10,7 +10,9 @@
 #include "analysis/shown.h"
 #include "analysis/source.h"
 #include "base/exit.h"
+#include "base/mem.h"
 #include "base/numbers.h"
+#include "base/say.h"
 #include "elf/debuginfod.h"
 #include "log/input.h"
 
@@ -121,7 +123,7 @@ static bool choose_events(struct analysis *a)
 {
 	const struct events *t = &a->p.events;
 	bool all = !a->event || !strcmp(a->event, "all"), any = false;
-	char buf[SHOWN_MAX];
+	char buf[SHOWN_MAX], *names = NULL;
 	uint32_t i;
 
 	a->use = xcalloc((size_t)t->n + 1, sizeof(*a->use));
@@ -133,11 +135,11 @@ static bool choose_events(struct analysis *a)
 	}
 	if (any || all)
 		return true;
-	fprintf(stderr, "pmclog: %s: no event \"%s\"; there is", a->path,
-		a->event);
 	for (i = 0; i < t->n; i++)
-		fprintf(stderr, " %s", event_shown(a, i, buf));
-	fputs(t->n ? "\n" : " none at all\n", stderr);
+		names = xappend(names, " %s", event_shown(a, i, buf));
+	warn_line("%s: no event \"%s\"; there is%s", a->path, a->event,
+		  names ? names : " none at all");
+	free(names);
 	return false;
 }
 

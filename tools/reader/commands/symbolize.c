@@ -9,6 +9,7 @@
 
 #include "analysis/shown.h"
 #include "base/out.h"
+#include "base/say.h"
 #include "commands/commands.h"
 #include "elf/elfsyms.h"
 #include "elf/inlines.h"
@@ -131,8 +132,7 @@ static int from_stdin(struct symbolizing *s)
 			out_flush(s->out);
 	}
 	if (ret == READER_OK && ferror(stdin)) {
-		fprintf(stderr, "pmclog symbolize: cannot read standard input: %s\n",
-			strerror(errno));
+		warn_line("cannot read standard input: %s", strerror(errno));
 		ret = READER_FAIL;
 	}
 	free(line);
@@ -145,7 +145,7 @@ static void load_symbols(struct symbolizing *s, const struct image *im)
 
 	/* of a stripped file, addresses without a name are expected */
 	if (s->tab.cut)
-		fprintf(stderr, "pmclog symbolize: %s: %s\n", s->file, why);
+		warn_line("%s: %s", s->file, why);
 	elfsyms_bounds(&s->tab, im->elf);
 	symtab_sort(&s->tab);
 }
@@ -158,7 +158,7 @@ static int run(struct symbolizing *s, int argc, char **argv)
 	int ret = READER_OK, end;
 
 	if (!image_open(&im, &s->root, s->file, &why)) {
-		fprintf(stderr, "pmclog symbolize: %s: %s\n", s->file, why);
+		warn_line("%s: %s", s->file, why);
 		return READER_FAIL;
 	}
 	load_symbols(s, &im);

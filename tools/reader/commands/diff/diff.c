@@ -7,6 +7,7 @@
 #include "analysis/shown.h"
 #include "base/numbers.h"
 #include "base/outfile.h"
+#include "base/say.h"
 #include "commands/cmdline.h"
 #include "commands/commands.h"
 #include "commands/diff/diff.h"
@@ -184,8 +185,7 @@ static bool same_event(struct diff *d)
 		analysis_tell_others(after, found);
 		return after->use[found] = true;
 	}
-	fprintf(stderr, "pmclog diff: %s has no event \"%s\"\n", after->path,
-		shown_name(buf, name, false));
+	warn_line("%s has no event \"%s\"", after->path, shown_name(buf, name, false));
 	return false;
 }
 
@@ -253,14 +253,13 @@ static void tell_units(const struct diff *d)
 	char num[GROUPED_MAX], more[GROUPED_MAX];
 
 	if (d->events[BEFORE] != d->events[AFTER])
-		fprintf(stderr, "pmclog diff: the numbers are %s before, and %s after: only "
-			"shares can be compared\n",
-			units[d->events[BEFORE]], units[d->events[AFTER]]);
+		warn_line("the numbers are %s before, and %s after: only shares can be compared",
+			  units[d->events[BEFORE]], units[d->events[AFTER]]);
 	else if (!d->events[AFTER] && before && after &&
 		 before->rate != after->rate)
-		fprintf(stderr, "pmclog diff: the numbers are samples, one every %s before, "
-			"and every %s after: only shares can be compared\n",
-			grouped(num, before->rate), grouped(more, after->rate));
+		warn_line("the numbers are samples, one every %s before, and every %s after: "
+			  "only shares can be compared",
+			  grouped(num, before->rate), grouped(more, after->rate));
 }
 
 static int show(struct command *c)
