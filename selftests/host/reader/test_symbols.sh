@@ -440,7 +440,8 @@ ok "FIFOs, directories, devices, text: refused, and said so" odd_files
 of_kernel()
 {
 	local file
-	for file in /proc/version /proc/self/stat /sys/kernel/notes; do
+	for file in /proc/version /proc/self/stat /sys/kernel/notes /sys/fs/cgroup/cgroup.procs \
+		/sys/fs/cgroup/cpu/cgroup.procs /sys/fs/cgroup/unified/cgroup.procs; do
 		[ -f $file ] || continue
 		prog_log l19 <<-EOF
 			map 7 0x10000 0x1000 0 $file

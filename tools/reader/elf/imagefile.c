@@ -131,28 +131,38 @@ bool image_real_path(const struct image *im, const struct image_root *root,
 	return true;
 }
 
-/* Does the kernel make what the file has?  Reading it can take it, or have an effect. */
-static bool is_of_kernel(const struct image_root *root, const char *path, bool follow)
+/* Files of these are made by the kernel: reading one can take it, or have an effect. */
+static const uint32_t kernel_systems[] = {
+	PROC_SUPER_MAGIC, SYSFS_MAGIC, TRACEFS_MAGIC, DEBUGFS_MAGIC, SECURITYFS_MAGIC,
+	EFIVARFS_MAGIC, CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC, RDTGROUP_SUPER_MAGIC,
+	SELINUX_MAGIC, SMACK_MAGIC, AAFS_MAGIC, PSTOREFS_MAGIC, XENFS_SUPER_MAGIC,
+	BINFMTFS_MAGIC, BPF_FS_MAGIC, NSFS_MAGIC, DEVPTS_SUPER_MAGIC, OPENPROM_SUPER_MAGIC,
+	/* not in linux/magic.h: configfs, fusectl, mqueue */
+	0x62656570, 0x65735543, 0x19800202,
+};
+
+static bool is_of_kernel(int fd)
+{
+	struct statfs fs;
+	size_t i;
+
+	if (fstatfs(fd, &fs))
+		return false;
+	for (i = 0; i < sizeof(kernel_systems) / sizeof(kernel_systems[0]); i++)
+		if ((uint32_t)fs.f_type == kernel_systems[i])
+			return true;
+	return false;
+}
+
+/* Found out before it is opened, which can have an effect, too. */
+static bool names_kernel_file(const struct image_root *root, const char *path, bool follow)
 {
 	int place = open_below(root, path, O_PATH | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW));
-	struct statfs fs;
-	bool known = place >= 0 && !fstatfs(place, &fs);
+	bool is = place >= 0 && is_of_kernel(place);
 
 	if (place >= 0)
 		close(place);
-	if (!known)
-		return false;
-	switch ((uint32_t)fs.f_type) {
-	case PROC_SUPER_MAGIC:
-	case SYSFS_MAGIC:
-	case TRACEFS_MAGIC:
-	case DEBUGFS_MAGIC:
-	case SECURITYFS_MAGIC:
-	case EFIVARFS_MAGIC:
-		return true;
-	default:
-		return false;
-	}
+	return is;
 }
 
 static int cannot(const char **why)
@@ -166,14 +176,19 @@ static int cannot(const char **why)
 static int open_image(const struct image_root *root, const char *path, bool follow,
 		      const char **why)
 {
-	int fd;
+	int fd = -1;
 
-	if (is_of_kernel(root, path, follow)) {
-		*why = "a file of procfs, sysfs or the like";
-		return -1;
+	if (!names_kernel_file(root, path, follow)) {
+		fd = regular_open_below(open_below, root, path, follow);
+		if (fd < 0)
+			return cannot(why);
+		/* the name may be another file's by now */
+		if (!is_of_kernel(fd))
+			return fd;
+		close(fd);
 	}
-	fd = regular_open_below(open_below, root, path, follow);
-	return fd < 0 ? cannot(why) : fd;
+	*why = "a file of procfs, sysfs or the like";
+	return -1;
 }
 
 int image_open_file(const struct image_root *root, const char *path,
