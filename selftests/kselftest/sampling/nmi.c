@@ -79,7 +79,8 @@ static bool has_tally(struct log *log, void *arg)
 TEST(interrupts_off)
 {
 	struct symbols *kernel = symbols_kernel();
-	unsigned int hz = affordable_hz(2000);
+	/* the timer of nmipmu has a period of 250 us: the two are not to keep a distance */
+	unsigned int hz = affordable_hz(1999);
 	pid_t loads[2] = { load_kernel(0), load_kernel(1) };
 	struct pmc_tally t[2] = {};
 	struct nmi_wanted wanted = {
@@ -203,7 +204,9 @@ static const char *entry_of(const struct symbols *kernel, const struct sample *s
 	return !strcmp(name, "asm_exc_page_fault") ? entry_fault : NULL;
 }
 
-/* What samples of the code that enters the kernel are to be */
+/* Samples of the code that enters the kernel; checkers make the other code slower. */
+#define ENTRIES	scaled(60, 8)
+
 static bool has_entries(struct log *log, void *arg)
 {
 	unsigned int n = 0;
@@ -211,7 +214,7 @@ static bool has_entries(struct log *log, void *arg)
 
 	LOG_FOR_EACH_SAMPLE(log, s)
 		n += !s.user && entry_of(arg, &s);
-	return n > 60;
+	return n > ENTRIES;
 }
 
 /*
@@ -246,7 +249,7 @@ static void check_entries(META, struct hwpmc_allocate a)
 	}
 	TH_LOG("%u samples of entries: %u of the other place, %u without a place",
 	       n, wrong, without);
-	EXPECT_LT(50, n);
+	EXPECT_LT(ENTRIES / 2, n);
 	EXPECT_EQ(0, wrong);
 	EXPECT_EQ(without, cut);
 }
