@@ -129,6 +129,19 @@ if command -v callgrind_annotate >/dev/null; then
 80 0 do_read
 89 1 main
 89 1 prog" annotated --inclusive=yes
+	# a function that is called by what it calls, and one that another calls there
+	log recursive <<-EOF
+		kernel $k reference
+		event cpu-clock 1000
+		proc 7 prog
+		sample 100 7 $k+0x2010 $k+0x10 $k+0x1010 $k+0x10
+		sample 10 7 $k+0x1010
+	EOF
+	"$pmclog" export --to callgrind -o "$tmp/x.callgrind" "$tmp/recursive"
+	ok "callgrind, recursion" same "100 do_write
+100 reference
+110 do_read
+110 prog" annotated --inclusive=yes
 	export_to callgrind --instr --weight period -e cycles
 	ok "callgrind, events by instruction" same "10,000 do_write
 45,000 [lib]

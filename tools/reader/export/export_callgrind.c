@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Callgrind's format.  It has calls instead of stacks.  Each function of a
- * stack gets one call, the last one that it made.  So recursion counts once,
- * and no function has more than all samples below it.
+ * Callgrind's format.  It has calls instead of stacks.  Its readers take the cost of
+ * all calls of a function for its total, so each function of a stack is called once
+ * there, where it is first: by the caller of the outermost one.
  */
 #include <ctype.h>
 
@@ -35,7 +35,7 @@ struct spot {
  *	     number, of others by string number
  * @entry:   by function: its start
  * @file:    by function: string number of its source file, 0: not known
- * @last:    by function: its position in the current stack
+ * @first:   by function: its outermost position in the current stack
  * @nfuncs:  number of functions
  * @nofile, @commands: string numbers of the names for an unknown file, and for the
  * 	     object of commands
@@ -48,7 +48,7 @@ struct callgrind {
 	uint64_t *count;
 	uint32_t capcount;
 	uint32_t *column, *names, ncolumns;
-	uint32_t *same, *last, *file;
+	uint32_t *same, *first, *file;
 	uint64_t *entry;
 	struct spot *stack;
 	uint32_t nstack, capstack;
@@ -119,18 +119,20 @@ static void unwind(struct callgrind *x, const struct chain *c)
 static void add_chain(struct callgrind *x, const struct chain *c)
 {
 	uint64_t weight = export_weight(x->e, c), *count;
-	uint32_t column = x->column[c->event], i;
+	uint32_t column = x->column[c->event], i, next;
 
 	unwind(x, c);
-	for (i = 0; i < x->nstack; i++)
-		x->last[x->stack[i].func] = i;
+	for (i = x->nstack; i--;)
+		x->first[x->stack[i].func] = i;
 	for (i = 0; i < x->nstack; i++) {
 		struct spot *s = &x->stack[i];
 
-		if (x->last[s->func] != i)
-			continue;
-		if (i + 1 < x->nstack)
-			s->callee = x->stack[i + 1].func + 1;
+		if (i + 1 < x->nstack) {
+			next = x->stack[i + 1].func;
+			if (x->first[next] != i + 1)
+				continue;
+			s->callee = next + 1;
+		}
 		count = counts(x, s);
 		count[column] += weight;
 		count[x->ncolumns] += c->count;
@@ -401,7 +403,7 @@ static void end(struct export *e)
 
 	x.same = funcs_same_by_path(p);
 	x.nfuncs = p->funcs.n;
-	x.last = xcalloc((size_t)x.nfuncs + p->str.n, sizeof(*x.last));
+	x.first = xcalloc((size_t)x.nfuncs + p->str.n, sizeof(*x.first));
 	x.file = xcalloc((size_t)x.nfuncs + 1, sizeof(*x.file));
 	number_events(&x);
 	find_entries(&x);
@@ -419,7 +421,7 @@ static void end(struct export *e)
 	free(x.column);
 	free(x.names);
 	free(x.same);
-	free(x.last);
+	free(x.first);
 	free(x.file);
 	free(x.entry);
 	free(x.stack);
