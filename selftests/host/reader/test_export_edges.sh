@@ -35,6 +35,35 @@ names_of()	# FORMAT FILTER
 ok "speedscope" names_of speedscope '.profiles[].name' $'cycles\ncycles_2'
 ok "firefox" names_of firefox '.threads[].name' $'prog (cycles)\nprog (cycles_2)'
 
+# A thread that has executed other programs has the name of the one with most samples.
+log executed <<-EOF
+	event cycles 1000 1
+	proc 7 shell
+	map 7 0x10000 0x1000 0 /bin/shell
+	sample 2 7 0x10010
+	proc 7 tool
+	exec 7 /bin/tool
+	map 7 0x10000 0x1000 0 /bin/tool
+	sample 30 7 0x10010
+	proc 7 last
+	exec 7 /bin/last
+	map 7 0x10000 0x1000 0 /bin/last
+	sample 3 7 0x10010
+	proc 0 [idle]
+	sample 1 0 $k+0x10
+EOF
+main_command()	# FORMAT FILTER [OPTION]...
+{
+	export_to "$1" executed "${@:3}" && same $'[idle]\ntool' bash -c "jq -r '$2' $tmp/x | sort"
+}
+ok "firefox: a thread with three commands" main_command firefox '.threads[].name'
+ok "speedscope: likewise" main_command speedscope '.profiles[].name | split(" ")[1]' --by thread
+swapper()
+{
+	export_to perf-script executed && [ "$(grep -c '^swapper     0/0 ' "$tmp/x")" = 1 ] && ! grep -F '[idle]' "$tmp/x"
+}
+ok "perf-script: an idle CPU has the name that perf gives it" swapper
+
 # Two containers' libraries
 log same <<-EOF
 	event cycles 1000 1

@@ -81,6 +81,20 @@ static uint32_t thread_id(struct firefox *x, const struct sample *s)
 	return x->last;
 }
 
+/* A program that is executed gives its thread another command. */
+static void count_command(struct firefox *x, uint32_t thread, uint32_t comm)
+{
+	struct fx_command key = { .thread = thread, .comm = comm };
+	struct fx_thread *t = &x->thread[thread];
+	uint32_t id = IDTAB_ID(&x->commandtab, hash_mix(thread, comm), x->command, x->ncommands,
+			       x->capcommands, &key, e, e->thread == thread && e->comm == comm);
+
+	if (++x->command[id].n <= t->most)
+		return;
+	t->most = x->command[id].n;
+	t->comm = comm;
+}
+
 static uint32_t weight_id(struct firefox *x, uint64_t weight)
 {
 	uint64_t hash = hash_number(weight);
@@ -109,7 +123,7 @@ static void sample(struct export *e, const struct sample *s)
 	struct fx_thread *t = &x->thread[id];
 	int64_t ns = export_ns(e, s->tsc);
 
-	t->comm = s->comm;
+	count_command(x, id, s->comm);
 	if (ns < t->first)
 		t->first = ns;
 	if (ns > t->last)
@@ -145,6 +159,8 @@ static void release(struct export *e)
 	free(x->chain);
 	free(x->thread);
 	idtab_free(&x->threadtab);
+	free(x->command);
+	idtab_free(&x->commandtab);
 	spool_free(&x->spool);
 	spool_free(&x->weights);
 	free(x->weight);

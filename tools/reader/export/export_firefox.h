@@ -16,10 +16,17 @@ struct fx_stack {
 	uint32_t prefix, frame;
 };
 
-/* samples of an event in a thread; @comm: the latest */
+/* samples of an event in a thread; @comm: the command that has most of them, @most */
 struct fx_thread {
 	uint32_t pid, tid, event, comm;
+	uint64_t most;
 	int64_t first, last;
+};
+
+/* number of samples of a command in a thread */
+struct fx_command {
+	uint32_t thread, comm;
+	uint64_t n;
 };
 
 /**
@@ -27,6 +34,7 @@ struct fx_thread {
  * @rows:    by frame: number of its first fx_frame + 1, and how many it has
  * @chain:   by chain: number of its stack + 1
  * @thread:  threads; their samples are in @spool, under the same number
+ * @command: commands of threads
  * @weights: by thread, the weights of the samples, as numbers in @weight; none
  *	     if all are 1
  * @weight:  the weights that there are
@@ -44,6 +52,9 @@ struct firefox {
 	struct fx_thread *thread;
 	uint32_t nthreads, capthreads, last;
 	struct idtab threadtab;
+	struct fx_command *command;
+	uint32_t ncommands, capcommands;
+	struct idtab commandtab;
 	struct spool spool, weights;
 	uint64_t *weight;
 	uint32_t nweights, capweights;

@@ -44,6 +44,15 @@ static const struct text *string_text(struct export *e, uint32_t id)
 	return texts_put(&e->strings, id, e->scratch);
 }
 
+/* What a CPU does without work has the name that perf and those who read it know. */
+static const struct text *comm_text(struct export *e, const struct sample *s)
+{
+	static const char name[TEXT_ALIGN] = "swapper";
+	static const struct text idle = { name, sizeof("swapper") - 1 };
+
+	return s->pid ? string_text(e, s->comm) : &idle;
+}
+
 /*
  * Importers recognise frames of the kernel, and of code made at run time, by the object's
  * name.  "[JIT] PID" would be a module of the kernel for them.
@@ -167,7 +176,7 @@ static void sample(struct export *e, const struct sample *s)
 	uint32_t i;
 	char *p;
 
-	out_text(o, string_text(e, s->comm));
+	out_text(o, comm_text(e, s));
 	p = out_room(o, HEAD_MAX);
 	o->n += (size_t)(put_head(e, p, s) - p);
 	if (export_varies(e, s->event))
@@ -184,7 +193,7 @@ static void sample(struct export *e, const struct sample *s)
 
 const struct export_format export_perf_script = {
 	.name = "perf-script",
-	.help = "text: FlameGraph, speedscope, Firefox, FlameScope",
+	.help = "text: FlameGraph, Firefox, FlameScope",
 	.frame = new_frame,
 	.sample = sample,
 };

@@ -10,6 +10,7 @@
  * struct speedscope - a file that is being written
  * @order: numbers of the wanted chains, by event and group
  * @comms: by string number: frame number + 1 of a command
+ * @samples: by string number: of a command, while it is looked for
  * @names: see export_event_names()
  * @nframes: so far; functions come first
  */
@@ -18,6 +19,7 @@ struct speedscope {
 	uint32_t *order;
 	uint32_t n;
 	uint32_t *comms, *names;
+	uint64_t *samples;
 	uint32_t nframes;
 };
 
@@ -99,8 +101,25 @@ static void put_stack(struct speedscope *x, const struct chain *c)
 	out_char(o, ']');
 }
 
+/* String number of the command that most samples are of; a thread can have several. */
+static uint32_t main_comm(const struct speedscope *x, uint32_t from, uint32_t to)
+{
+	uint32_t comm = chain_of(x, from)->comm, i;
+	const struct chain *c;
+
+	for (i = from; i < to; i++)
+		x->samples[chain_of(x, i)->comm] = 0;
+	for (i = from; i < to; i++) {
+		c = chain_of(x, i);
+		x->samples[c->comm] += c->count;
+		if (x->samples[c->comm] > x->samples[comm])
+			comm = c->comm;
+	}
+	return comm;
+}
+
 /* The event, and whose samples: "cycles, prog 7/8 CPU 3". */
-static void put_name(struct speedscope *x, const struct chain *c)
+static void put_name(struct speedscope *x, const struct chain *c, uint32_t of)
 {
 	const struct profile *p = &x->e->a.p;
 	const struct group *g = &p->groups.group[c->group];
@@ -109,7 +128,7 @@ static void put_name(struct speedscope *x, const struct chain *c)
 	size_t n;
 
 	export_shown(x->e, event, x->names[c->event]);
-	export_shown(x->e, comm, c->comm);
+	export_shown(x->e, comm, of);
 	n = (size_t)snprintf(buf, sizeof(buf), "%s", event);
 	if (by & BY_PID)
 		n += (size_t)snprintf(buf + n, sizeof(buf) - n, ", %s %u",
@@ -137,7 +156,7 @@ static void put_profile(struct speedscope *x, uint32_t from, uint32_t to)
 	uint32_t i;
 
 	out_str(o, "{\"type\":\"sampled\",\"name\":");
-	put_name(x, chain_of(x, from));
+	put_name(x, chain_of(x, from), main_comm(x, from, to));
 	out_str(o, ",\"unit\":\"");
 	out_str(o, unit(x, chain_of(x, from)));
 	out_str(o, "\",\"samples\":[\n");
@@ -193,6 +212,7 @@ static void end(struct export *e)
 	choose(&x);
 	x.names = export_event_names(e);
 	x.comms = xcalloc((size_t)e->a.p.str.n + 1, sizeof(*x.comms));
+	x.samples = xcalloc((size_t)e->a.p.str.n + 1, sizeof(*x.samples));
 	out_str(e->out, "{\"$schema\":\"https://www.speedscope.app/"
 			"file-format-schema.json\",\n\"exporter\":\"pmclog@"
 			TOOLS_VERSION "\",\"name\":");
@@ -202,6 +222,7 @@ static void end(struct export *e)
 	put_profiles(&x);
 	out_str(e->out, "}\n");
 	free(x.comms);
+	free(x.samples);
 	free(x.names);
 	free(x.order);
 	free(name);
