@@ -64,6 +64,38 @@ swapper()
 }
 ok "perf-script: an idle CPU has the name that perf gives it" swapper
 
+# A sample whose user chain is recorded later comes in its place all the same; in a stream
+# nobody waits for it for longer than a second.
+ms=000000
+log asleep <<-EOF
+	event cycles 1000 1
+	proc 7 prog
+	map 7 0x10000 0x1000 0 /x/lib
+	tid 77
+	since
+	late 1 77 7 $k+0x10 0x10010
+	tid 7
+	sample 1 7 0x10020
+	at 2500$ms
+	sample 2 7 0x10020
+	userchain 77 7 0x10010 0x10030
+EOF
+tids_of()	# FORMAT COLUMN
+{
+	export_to "$1" asleep && same $'77\n7\n7\n7' sed -nE "$2" "$tmp/x" && [ ! -s "$tmp/.err" ]
+}
+ok "jsonl: in the order of the log" tids_of jsonl 's/.*"tid":([0-9]+).*/\1/p'
+ok "csv: likewise" tids_of csv 's|^[0-9.]+,[0-9]+,[0-9]+,([0-9]+),.*|\1|p'
+ok "perf-script: likewise" tids_of perf-script 's|^prog +7/([0-9]+) .*|\1|p'
+hurried()
+{
+	# shellcheck disable=SC2002 # a pipe is meant
+	cat "$tmp/asleep" | "$pmclog" export --to jsonl - >"$tmp/x" 2>"$tmp/told" &&
+		same $'7\n7\n7\n77' sed -nE 's/.*"tid":([0-9]+).*/\1/p' "$tmp/x" &&
+		grep -q ': 1 sample comes late: its user chain was recorded long after the sample$' "$tmp/told"
+}
+ok "jsonl: of a stream, it comes late" hurried
+
 # Two containers' libraries
 log same <<-EOF
 	event cycles 1000 1

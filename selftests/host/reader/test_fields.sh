@@ -212,10 +212,10 @@ late()
 		jq -c 'select(.comm != "filler") | [.comm, (.stack | length), .fields.filename]'
 }
 ok "late chains keep their fields; what is not right behind is not theirs" \
-	same '["prog",2,"abc"]
+	same '["prog",3,"abc"]
+["prog",2,"abc"]
 ["prog",2,null]
 ["prog",2,null]
-["prog",3,"abc"]
 ["prog",2,"abc"]' late
 ok "which verify finds" prints 1 "RAW that is not right behind its sample" \
 	"$pmclog" verify "$tmp/late"

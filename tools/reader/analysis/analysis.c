@@ -143,8 +143,7 @@ static bool choose_events(struct analysis *a)
 	return false;
 }
 
-/* Can it be read once only? */
-static bool is_stream(const char *path)
+bool analysis_is_stream(const char *path)
 {
 	struct stat st;
 
@@ -161,7 +160,7 @@ bool analysis_find_end(const char *path, uint64_t *last)
 	bool first = true;
 	uint64_t at;
 
-	if (is_stream(path)) {
+	if (analysis_is_stream(path)) {
 		warn_line("--time: of what is read as it comes, parts are not known: "
 			  "give seconds");
 		return false;
@@ -257,7 +256,7 @@ static bool read_log(struct analysis *a)
 	bool parts = filter_needs_end(&a->filter), done = false;
 	struct input in;
 
-	if (parts && !is_stream(a->path)) {
+	if (parts && !analysis_is_stream(a->path)) {
 		if (input_open(&in, a->path))
 			return false;
 		done = read_guessing(a, &in);

@@ -92,6 +92,8 @@ bool analysis_root_is_own(const struct analysis *a);
  * damaged further on: see analysis_close().
  */
 int analysis_run(struct analysis *a);
+/* Can it be read once only? */
+bool analysis_is_stream(const char *path);
 /*
  * Clock of the last record, for windows in fractions of the log; false after a
  * message.

@@ -5,6 +5,8 @@
 #include "analysis/ahead.h"
 #include "analysis/quality.h"
 #include "base/exit.h"
+#include "base/numbers.h"
+#include "base/say.h"
 #include "export/export.h"
 
 static const struct export_format *const formats[] = {
@@ -219,6 +221,23 @@ static void on_sample(void *ctx, const struct sample *s)
 }
 
 /* Makes the frames of all samples first, so that cache misses overlap. */
+static void write_them(struct export *e, const struct sample *s, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = 0; e->format->frame && i < n; i++)
+		if (is_wanted(e, &s[i]))
+			texts_prepare(e, &s[i]);
+	for (i = 0; i < n; i++)
+		if (is_wanted(e, &s[i]))
+			e->format->sample(e, &s[i]);
+}
+
+static void write_one(void *ctx, const struct sample *s)
+{
+	write_them(ctx, s, 1);
+}
+
 static void on_samples(void *ctx, const struct sample *s, uint32_t n)
 {
 	struct export *e = ctx;
@@ -226,12 +245,34 @@ static void on_samples(void *ctx, const struct sample *s, uint32_t n)
 
 	if (!can_write(e))
 		return;
-	for (i = 0; e->format->frame && i < n; i++)
-		if (is_wanted(e, &s[i]))
-			texts_prepare(e, &s[i]);
+	if (inorder_are_next(&e->order, s, n)) {
+		e->order.next += n;
+		write_them(e, s, n);
+		return;
+	}
 	for (i = 0; i < n; i++)
-		if (is_wanted(e, &s[i]))
-			e->format->sample(e, &s[i]);
+		inorder_add(&e->order, &s[i]);
+}
+
+/* A program may wait for the samples of a stream. */
+static void order_begin(struct export *e)
+{
+	e->order.write = write_one;
+	e->order.ctx = e;
+	if (analysis_is_stream(e->a.path))
+		e->order.within = log_freq(&e->a.p.log);
+}
+
+static void order_end(struct export *e)
+{
+	char num[GROUPED_MAX];
+
+	inorder_end(&e->order);
+	if (e->order.behind)
+		warn_line("%s: %s %s late: %s user chain was recorded long after the sample",
+			  e->a.path, grouped(num, e->order.behind),
+			  plural(e->order.behind, "sample comes", "samples come"),
+			  plural(e->order.behind, "its", "their"));
 }
 
 /* Opens the output now: an invalid or missing log leaves no file. */
@@ -246,6 +287,7 @@ static bool on_begin(void *ctx)
 	if (e->opened)
 		return false;
 	e->out = e->file.out;
+	order_begin(e);
 	if (e->format->begin)
 		e->format->begin(e);
 	return true;
@@ -266,6 +308,8 @@ static int write_samples(struct export *e)
 	ret = analysis_run(&e->a);
 	if (e->opened)
 		return e->opened;
+	if (!e->bad)
+		order_end(e);
 	if (ret == READER_OK)
 		chains_tell(&e->a);
 	if (ret == READER_OK && !e->bad && e->format->end)
@@ -352,6 +396,7 @@ int cmd_export(int argc, char **argv)
 	ret = ret ? ret : bad ? bad : e.misnamed ? READER_FAIL : READER_OK;
 	if (e.format->release && e.state)
 		e.format->release(&e);
+	inorder_free(&e.order);
 	resolver_close(&e.r);
 	export_free(&e);
 	bad = analysis_close(&e.a);

@@ -14,6 +14,7 @@
 #include "analysis/resolver.h"
 #include "analysis/shown.h"
 #include "base/outfile.h"
+#include "export/inorder.h"
 
 /* options that a format takes */
 #define TAKES_WEIGHT	1U
@@ -52,6 +53,7 @@ struct texts {
  * @events:  ... of events
  * @scratch: buffer to make a text in
  * @event:   string number of the event that is wanted, 0: all
+ * @order:   samples that wait for one before them
  * @opened:  exit code of opening @file; not READER_OK: there is no file
  * @bad:     after a message: nothing more can be written
  * @misnamed: after a message: names are those of another file
@@ -72,6 +74,7 @@ struct export {
 	struct texts funcs, frames, strings, objects, events;
 	struct out *scratch;
 	uint32_t event;
+	struct inorder order;
 	bool bad, misnamed;
 	void *state;
 };

@@ -136,6 +136,7 @@ struct place_id {
  *	       chains
  * @enough:    set by those functions: they want no more of the log
  * @innermost: chains are cut to their innermost frame
+ * @wanted:    number of wanted samples so far
  * Set these five, groups.by (and .length) and field.name after profile_init().
  */
 struct profile {
@@ -146,6 +147,7 @@ struct profile {
 	void *on_sample_ctx;
 	bool enough;
 	bool innermost;
+	uint64_t wanted;
 	struct groups groups;
 	struct strtab str;
 	struct objects objs;

@@ -241,6 +241,7 @@ static void count_sample(struct profile *p, const struct pmclog_rec *r,
 	s.comm = procs_shown_name(proc, &p->str);
 	if (!is_wanted(p, &s))
 		return;
+	s.number = p->wanted++;
 	if (event_is_freq(&p->events.event[event]))
 		s.weight = weigh(p, &s, REC32(r, callchain, pmcid));
 	s.group = group_of(p, proc->as, &s);

@@ -39,6 +39,7 @@ struct sample_more {
 /**
  * struct sample - a sample, complete when its chain is known
  * @tsc:    clock of the log
+ * @number: of the wanted samples before it in the log
  * @event:  of struct events
  * @comm:   string number of the command's name
  * @group:  of struct groups
@@ -52,6 +53,7 @@ struct sample_more {
  */
 struct sample {
 	uint64_t tsc;
+	uint64_t number;
 	uint32_t pid, tid, cpu;
 	uint32_t event, comm, group, chain;
 	uint64_t weight;
