@@ -165,7 +165,8 @@ static void test_two_logs(void)
 		;
 	ev.pl_count = 0;
 	ok(pmclog_read(ps, &ev) == -1 && ev.pl_state == PMCLOG_EOF &&
-	   !ev.pl_data && !ev.pl_len && !ev.pl_type && ev.pl_count == 65,
+	   !ev.pl_data && !ev.pl_len && !ev.pl_type && !ev.pl_offset &&
+	   !ev.pl_ts.tv_sec && ev.pl_count == 65,
 	   "then the file ends");
 	pmclog_close(ps);
 	close(fd);

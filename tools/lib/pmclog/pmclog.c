@@ -118,6 +118,8 @@ int pmclog_read(void *cookie, struct pmclog_ev *ev)
 	struct pmclog_rec rec;
 
 	ev->pl_type = 0;
+	ev->pl_offset = 0;
+	ev->pl_ts = (struct timespec){ 0 };
 	ev->pl_data = NULL;
 	ev->pl_len = 0;
 	if (ps->broken)
