@@ -88,6 +88,7 @@ static void write_complete(struct inorder *t)
 
 	while (t->n && (s = *slot_of(t, 0))) {
 		t->bytes -= size_of(s);
+		t->since = s->tsc;
 		t->write(t->ctx, s);
 		free(s);
 		step(t);
@@ -104,13 +105,7 @@ static void pass(struct inorder *t)
 
 static bool is_too_late(const struct inorder *t, const struct sample *newest)
 {
-	uint32_t i;
-
-	if (!t->within || !t->n)
-		return false;
-	for (i = 0; i < t->n && !*slot_of(t, i); i++)
-		;
-	return i < t->n && newest->tsc > (*slot_of(t, i))->tsc + t->within;
+	return t->within && t->n && newest->tsc > t->since + t->within;
 }
 
 void inorder_add(struct inorder *t, const struct sample *s)
@@ -125,6 +120,8 @@ void inorder_add(struct inorder *t, const struct sample *s)
 		t->write(t->ctx, s);
 		return;
 	}
+	if (!t->n)
+		t->since = s->tsc;
 	grow(t, s->number - t->next + 1);
 	if (t->n <= s->number - t->next)
 		t->n = (uint32_t)(s->number - t->next) + 1;

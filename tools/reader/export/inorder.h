@@ -21,13 +21,14 @@
  * @next:   number of the sample that is to be written next, see struct sample
  * @slot:   those from @next on, @n of them from @head in a ring of @cap; NULL: not
  *	    complete yet
+ * @since:  clock of the last one written, or of the first that had to wait
  * @bytes:  of all
  * @behind: samples that were written later than some after them
  */
 struct inorder {
 	void (*write)(void *ctx, const struct sample *s);
 	void *ctx;
-	uint64_t within;
+	uint64_t within, since;
 	uint64_t next;
 	struct sample **slot;
 	uint32_t head, n, cap;
