@@ -96,6 +96,23 @@ hurried()
 }
 ok "jsonl: of a stream, it comes late" hurried
 
+# What is put before a name for spreadsheets makes it no other's.
+log formulas <<-EOF
+	event cycles 1000 1
+	proc 7 =1+1
+	proc 8 '=1+1
+	map 7 0x10000 0x1000 0 /x/lib
+	map 8 0x10000 0x1000 0 /x/lib
+	sample 1 7 0x10010
+	sample 1 8 0x10010
+EOF
+formulas()
+{
+	export_to csv formulas && same "'=1+1
+''=1+1" bash -c "sed 1d $tmp/x | cut -d, -f5 | tr -d '\"'"
+}
+ok "csv: names like formulas" formulas
+
 # Two containers' libraries
 log same <<-EOF
 	event cycles 1000 1

@@ -9,11 +9,12 @@
 
 /*
  * Writes text inside of quotes.  A spreadsheet would take a leading '=' for a
- * formula, and a command can be named so: it gets an apostrophe before it.
+ * formula, and a command can be named so: it gets an apostrophe before it, and so does
+ * a leading apostrophe, so that no two texts become one.
  */
 static void put_cell(struct out *o, const char *s, bool first)
 {
-	if (first && strchr("=+-@", *s) && *s)
+	if (first && strchr("=+-@'", *s) && *s)
 		out_char(o, '\'');
 	for (; *s; s++) {
 		if (*s == '"')
