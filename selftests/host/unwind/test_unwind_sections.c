@@ -367,8 +367,12 @@ static void test_init(void)
 		ok(is_init(library, ".init", 4, 23) && is_init(library, ".fini", 4, 9),
 		   "_init() and _fini() of a library of the machine");
 	abort_if(shell(source, "ibt", "endbr64;", "") ||
+		 shell(source, "calls", "", "call f@plt; call f@plt;") ||
+		 shell(source, "half", "", "call f@plt; nop;") ||
 		 shell(source, "other", "", "push %rax; pop %rax;"));
 	ok(is_init("ibt", ".init", 8, 13), "_init() with endbr64");
+	ok(is_init("calls", ".init", 4, 19), "an _init() that calls, as libcrypto's does");
+	ok(!is_init("half", ".init", 4, 15), "one that calls, and does more");
 	ok(!is_init("other", ".init", 4, 11), "an _init() that does more");
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -170,26 +171,37 @@ static const unsigned char init_tail[] = { 0x48, 0x83, 0xc4, 8, 0xc3 };
 static const unsigned char init_call[] = { 0x48, 0x85, 0xc0, 0x74, 2, 0xff, 0xd0 };
 
 #define INIT_MOV	7U	/* bytes: mov REL(%rip), %rax */
+#define INIT_CALL	5U	/* bytes: call REL, which libcrypto puts behind that */
+#define INIT_CALL_CODE	0xe8
 #define INIT_MAX	(sizeof(endbr) + sizeof(init_head) + INIT_MOV + \
-			 sizeof(init_call) + sizeof(init_tail))
+			 sizeof(init_call) + 16 * INIT_CALL + sizeof(init_tail))
+
+/* Does the code leave the stack pointer alone? */
+static bool is_init_body(const unsigned char *code, uint64_t size)
+{
+	const uint64_t first = INIT_MOV + sizeof(init_call);
+
+	if (size >= first && !memcmp(code + INIT_MOV, init_call, sizeof(init_call))) {
+		code += first;
+		size -= first;
+	}
+	for (; size >= INIT_CALL && *code == INIT_CALL_CODE; size -= INIT_CALL)
+		code += INIT_CALL;
+	return !size;
+}
 
 /* Bytes before the stack pointer changes; -1: other objects have code there, too */
 static int init_at(const unsigned char *code, uint64_t size)
 {
 	const uint64_t ends = sizeof(init_head) + sizeof(init_tail);
-	uint64_t at = 0, inside;
+	uint64_t at = 0;
 
 	if (size > sizeof(endbr) && !memcmp(code, endbr, sizeof(endbr)))
 		at = sizeof(endbr);
 	if (size < at + ends || memcmp(code + at, init_head, sizeof(init_head)) ||
 	    memcmp(code + size - sizeof(init_tail), init_tail, sizeof(init_tail)))
 		return -1;
-	inside = size - at - ends;
-	if (inside && (inside != INIT_MOV + sizeof(init_call) ||
-		       memcmp(code + at + sizeof(init_head) + INIT_MOV, init_call,
-			      sizeof(init_call))))
-		return -1;
-	return (int)at;
+	return is_init_body(code + at + sizeof(init_head), size - at - ends) ? (int)at : -1;
 }
 
 static int init_section(const struct elf *e, const char *name,
