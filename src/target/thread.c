@@ -21,7 +21,7 @@
 #include "target.h"
 
 #define SCAN_TRIES	1000	/* for a process that keeps creating threads */
-#define SLICED_BITS	12	/* 16 threads each for one user's max_counters */
+#define SLICED_BITS	14	/* 4 threads each for one user's max_counters */
 
 /* By task: a key has one entry, which lists the threads of all owners. */
 static struct rhltable threads;
