@@ -624,7 +624,8 @@ TEST(unwindrandom)
 	/* those of before the tables are not counted; a map is made again at times */
 	EXPECT_LE(10, t.steady);
 	EXPECT_LE(t.steady, 2 * t.steady_whole);
-	EXPECT_LE(100 * t.steady_by_frames, t.steady);
+	/* a short run has few of both */
+	EXPECT_LE(t.steady_by_frames, 10 + t.steady / 100);
 }
 
 TEST_HARNESS_MAIN
