@@ -156,8 +156,8 @@ void hwpmc_dump_batch_add(struct dump_batch *b, struct task_struct *leader,
 	struct dump *d = &b->d[b->n];
 	u32 pid;
 
-	if (owner_pid_of(b->owner, leader) == PMCLOG_PID_KERNEL ||
-	    (!dt && hwpmc_dump_has_ended(b->owner, leader)))
+	/* waited for already; one that is not may still run the last part of its exit */
+	if (owner_pid_of(b->owner, leader) == PMCLOG_PID_KERNEL)
 		return;
 	d->target = dt;
 	d->no_maps = dt && !dt->maps;

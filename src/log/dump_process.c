@@ -461,9 +461,9 @@ static void miss_maps(struct dump *d, struct hwpmc_owner *o)
 /*
  * hwpmc_dump_has_ended - has the process passed its exit hook for sure?
  *
- * True for a process that nobody has waited for.  Its SYSEXIT has been logged or lost,
- * and no sample of it is to come.  False for a target, whose SYSEXIT comes after its
- * counts.
+ * True for a process that nobody has waited for.  Its SYSEXIT has been logged or lost.
+ * Samples may still come: it runs until its last context switch.  False for a target,
+ * whose SYSEXIT comes after its counts.
  */
 bool hwpmc_dump_has_ended(const struct hwpmc_owner *o, struct task_struct *leader)
 {
@@ -484,9 +484,9 @@ bool hwpmc_dump_has_ended(const struct hwpmc_owner *o, struct task_struct *leade
 /*
  * hwpmc_dump_is_ending - may the process have passed its exit hook?
  *
- * True from before the hook on; see hwpmc_dump_has_ended(), which is true later:
- * samples may come until then.  Before Linux 6.16 a process frees its memory in between,
- * so one that was read then may have two SYSEXITs, which does no harm.
+ * True from before the hook on; see hwpmc_dump_has_ended(), which is true later.  Before
+ * Linux 6.16 a process frees its memory in between, so one that was read then may have two
+ * SYSEXITs, which does no harm.
  */
 bool hwpmc_dump_is_ending(const struct hwpmc_owner *o, struct task_struct *leader)
 {

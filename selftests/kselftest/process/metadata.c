@@ -8,11 +8,13 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #include "maplog.h"
 #include "proclog.h"
 #include "recorder.h"
+#include "target.h"
 #include "test.h"
 
 #define LOADED		"/tmp/hwpmc-exec"
@@ -219,6 +221,50 @@ TEST_F(metadata, dump)
 	EXPECT_LT(50, mapped);
 	load_end(other);
 	load_end(sleeper);
+}
+
+/* It is named once, and ends. */
+static void check_ended(META, struct log *log, pid_t pid)
+{
+	struct pmclog_rec rec;
+	unsigned int names = 0, ends = 0;
+
+	LOG_FOR_EACH(log, rec) {
+		if (rec.type == PMCLOG_T_PROC_CREATE &&
+		    REC32(&rec, proc_create, pid) == (uint32_t)pid) {
+			names++;
+			EXPECT_EQ(0, ends);
+		}
+		if (rec.type == PMCLOG_T_SYSEXIT &&
+		    REC32(&rec, sysexit, pid) == (uint32_t)pid)
+			ends++;
+	}
+	EXPECT_EQ(1, names);
+	EXPECT_EQ(1, ends);
+}
+
+/*
+ * A process that has ended, and nobody has waited for, may still run the last part of its
+ * exit: the samples of that need its name in each log.
+ */
+TEST_F(metadata, zombie)
+{
+	int next = temp_file();
+	pid_t pid = fork();
+	struct log log;
+
+	if (!pid)
+		_exit(0);
+	wait_zombie(pid);
+	BEGIN();
+	ASSERT_EQ(0, dev_rotate(self->dev, next));
+	ASSERT_EQ(0, dev_closelog(self->dev));
+	LOAD_LOG(&self->log, self->file, 0);
+	check_ended(_metadata, &self->log, pid);
+	LOAD_LOG(&log, next, 0);
+	check_ended(_metadata, &log, pid);
+	log_free(&log);
+	ASSERT_EQ(pid, waitpid(pid, NULL, 0));
 }
 
 /* ------------------------------------------------------------------------
