@@ -167,28 +167,33 @@ bool hwpmc_event_is_exact(const struct hwpmc_pmc *pmc)
  *
  * The first sample comes anywhere within the first period.  Otherwise no thread that
  * lives for less than a period would ever be sampled, however many there are.  Of a
- * PMC with a rate, the event begins with the last period on this CPU: perf would begin
- * with 1, and take tens of samples to find a better one.  It finds none for a thread
- * that ends before its first sample and the next tick, so each thread takes a part off
- * the last period.
+ * PMC with a rate, the event begins with the period that perf chose last on this CPU.
+ * Perf would begin with 1, and take tens of samples to find a better one.  It finds none
+ * for a thread that ends before its first sample and the next tick, so each thread takes a
+ * part off the last period.
  */
 static void begin_anywhere(const struct hwpmc_pmc *pmc, struct perf_event *event)
 {
 	struct pmc_cpu *pc = smp_load_acquire(&pmc->cpus[raw_smp_processor_id()]);
 	struct hw_perf_event *hw = &event->hw;
-	u64 last = pc ? READ_ONCE(pc->last_period) : 0;
+	u64 last = pc ? READ_ONCE(pc->last_period) : 0, gone;
+	bool exact = hwpmc_event_is_exact(pmc);
 
 	if (!perf_has_rate(pmc)) {
-		if (hwpmc_event_is_exact(pmc))
+		if (exact)
 			return;
 	} else if (last) {
 		WRITE_ONCE(pc->last_period, last - last / AGING);
 		hw->sample_period = last;
 		hw->last_period = last;
 	}
-	if (hw->sample_period)
-		local64_set(&hw->period_left,
-			    1 + get_random_u64() % hw->sample_period);
+	if (!hw->sample_period)
+		return;
+	gone = get_random_u64() % hw->sample_period;
+	local64_set(&hw->period_left, gone ?: hw->sample_period);
+	/* the first sample stands for a whole period: see events_over() */
+	if (exact)
+		local64_set(&hw->prev_count, -gone);
 }
 
 /*

@@ -41,7 +41,6 @@ void hwpmc_emit_period(struct hwpmc_owner *o, const struct pmclog_callchain *cc,
 		hwpmc_sink_flush(o);
 	if (!pc)
 		return;
-	WRITE_ONCE(pc->last_period, period);
 	if (!period_log(&pc->period, period, log->told.epoch))
 		return;
 	p = hwpmc_emit_ext(o, PMCLOG_EXT_PERIOD, sizeof(*p), cc->h.tsc);

@@ -464,11 +464,41 @@ static u64 clock_over(struct perf_event *event)
 	return then ? now - then : max_t(u64, now, event->hw.sample_period);
 }
 
-/* What the sample stands for, of a PMC that samples at a rate */
+/*
+ * The events since the last overflow of an event that the kernel counts itself.  For these
+ * perf tells the period that begins, not the one that is over: of a thread that ends soon
+ * the last sample would stand for many more events than the thread had.  perf does not use
+ * their prev_count; begin_anywhere() sets where it begins.
+ *
+ * An overflow in an interrupt in between has taken all events: this one gets none.
+ */
+static u64 events_over(struct perf_event *event)
+{
+	const u64 then = (u64)local64_read(&event->hw.prev_count);
+	const u64 now = (u64)local64_read(&event->count);
+
+	if ((u64)local64_cmpxchg(&event->hw.prev_count, then, now) != then)
+		return 0;
+	return now - then;
+}
+
 static u64 period_over(const struct hwpmc_pmc *pmc, struct perf_event *event,
 		       const struct perf_sample_data *data)
 {
-	return attr_is_clock(&pmc->attr) ? clock_over(event) : data->period;
+	if (attr_is_clock(&pmc->attr))
+		return clock_over(event);
+	return hwpmc_event_is_exact(pmc) ? events_over(event) : data->period;
+}
+
+/*
+ * The code of what the sample stands for, of a PMC that samples at a rate.  The next thread
+ * on this CPU begins with the period that perf has chosen by now.
+ */
+static u32 take_period(struct pmc_cpu *pc, struct perf_event *event,
+		       const struct perf_sample_data *data)
+{
+	WRITE_ONCE(pc->last_period, event->hw.sample_period);
+	return period_code(period_over(pc->pmc, event, data));
 }
 
 /*
@@ -508,7 +538,7 @@ static void sample_overflow(struct pmc_cpu *pc, struct perf_event *event,
 
 	/* also of a sample that is lost: its time is not the next one's */
 	if (pc->pmc->flags & HWPMC_F_FREQ)
-		v.period = period_code(period_over(pc->pmc, event, data));
+		v.period = take_period(pc, event, data);
 	if (unlikely(!or || pc->cpu != smp_processor_id())) {
 		drop_without_ring(pc, regs);
 		return;
