@@ -354,6 +354,23 @@ static inline bool attr_is_clock(const struct perf_event_attr *attr)
 }
 
 /*
+ * Is each event one thing that the kernel does, and counts itself?  Of a fixed period,
+ * every so many-th of a thread is a sample.
+ */
+static inline bool attr_is_exact(const struct perf_event_attr *attr)
+{
+	switch (attr->type) {
+	case PERF_TYPE_SOFTWARE:
+		return !attr_is_clock(attr);
+	case PERF_TYPE_TRACEPOINT:
+	case PERF_TYPE_BREAKPOINT:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/*
  * memory.c.  Without memory a request fails, and no process is killed.  Charged to the
  * memory cgroup of the caller, or to the active one.
  */

@@ -145,24 +145,6 @@ static u64 perf_period(const struct hwpmc_pmc *pmc, u64 period)
 #define AGING	32
 
 /*
- * hwpmc_event_is_exact - is each event of @pmc one thing that the kernel does?
- *
- * Of a fixed period, every so many-th of a thread is a sample.
- */
-bool hwpmc_event_is_exact(const struct hwpmc_pmc *pmc)
-{
-	switch (pmc->attr.type) {
-	case PERF_TYPE_SOFTWARE:
-		return !attr_is_clock(&pmc->attr);
-	case PERF_TYPE_TRACEPOINT:
-	case PERF_TYPE_BREAKPOINT:
-		return true;
-	default:
-		return false;
-	}
-}
-
-/*
  * Where a thread's @event begins.  It has not been enabled yet.
  *
  * The first sample comes anywhere within the first period.  Otherwise no thread that
@@ -177,7 +159,7 @@ static void begin_anywhere(const struct hwpmc_pmc *pmc, struct perf_event *event
 	struct pmc_cpu *pc = smp_load_acquire(&pmc->cpus[raw_smp_processor_id()]);
 	struct hw_perf_event *hw = &event->hw;
 	u64 last = pc ? READ_ONCE(pc->last_period) : 0, gone;
-	bool exact = hwpmc_event_is_exact(pmc);
+	bool exact = attr_is_exact(&pmc->attr);
 
 	if (!perf_has_rate(pmc)) {
 		if (exact)

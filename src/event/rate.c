@@ -27,7 +27,7 @@ static u64 expected_since(const struct hwpmc_pmc *pmc,
 
 	if (!pmc_is_sampling(pmc) || pmc->flags & HWPMC_F_FREQ)
 		return 0;
-	if (!pmc_is_system(pmc) && hwpmc_event_is_exact(pmc))
+	if (!pmc_is_system(pmc) && attr_is_exact(&pmc->attr))
 		return 0;
 	if (!attr_is_clock(a))
 		return div64_u64(now->value - since->value, pmc->period);

@@ -397,7 +397,6 @@ int hwpmc_event_sync_cpus(struct hwpmc_pmc *pmc);
 int hwpmc_event_create_cpus(struct hwpmc_pmc *pmc);
 bool hwpmc_event_says_no(int err);
 int hwpmc_event_exists(u32 type, u64 config);
-bool hwpmc_event_is_exact(const struct hwpmc_pmc *pmc);
 
 /* rate.c: for the locks see there */
 void hwpmc_rate_read(const struct hwpmc_pmc *pmc, struct rate_expected *r,

@@ -487,7 +487,7 @@ static u64 period_over(const struct hwpmc_pmc *pmc, struct perf_event *event,
 {
 	if (attr_is_clock(&pmc->attr))
 		return clock_over(event);
-	return hwpmc_event_is_exact(pmc) ? events_over(event) : data->period;
+	return attr_is_exact(&pmc->attr) ? events_over(event) : data->period;
 }
 
 /*
