@@ -52,11 +52,12 @@ void hwpmc_rotate_tee_begin(struct hwpmc_owner *o)
 	 */
 	mutex_lock(&o->targets_mutex);
 	tsc = ring_clock();
-	smp_mb();	/* a hook that sees the new number has a later stamp */
+	smp_mb();	/* a hook that sees the new number has no earlier stamp */
 	/* a fork from here on is logged in both logs, or twice */
 	WRITE_ONCE(log->told.telling, log->told.number + 1);
 	mutex_unlock(&o->targets_mutex);
-	hwpmc_drain_upto(o, tsc);
+	/* some clocks stand still for as long as it takes to see the number */
+	hwpmc_drain_upto(o, tsc - 1);
 	log->tee.on = true;
 	hwpmc_dump_all(o);
 	swap(all_told, log->told.all);
