@@ -47,8 +47,8 @@ void actor_fault(const struct actor *a, const char *what, struct log *log)
 	fflush(stdout);
 	if (!log || access("/out", W_OK))
 		return;
-	snprintf(path, sizeof(path), "/out/fault%u.pmclog", n);
-	fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+	snprintf(path, sizeof(path), "/out/fault%u-%d.pmclog", n, getpid());
+	fd = open(path, O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return;
 	if (write(fd, log->data, log->len) < 0)
