@@ -149,7 +149,7 @@ static u64 perf_period(const struct hwpmc_pmc *pmc, u64 period)
  *
  * The first sample comes anywhere within the first period.  Otherwise no thread that
  * lives for less than a period would ever be sampled, however many there are.  Of a
- * PMC with a rate, the event begins with the period that perf chose last on this CPU.
+ * PMC with a rate, the event begins with the period that perf told last on this CPU.
  * Perf would begin with 1, and take tens of samples to find a better one.  It finds none
  * for a thread that ends before its first sample and the next tick, so each thread takes a
  * part off the last period.

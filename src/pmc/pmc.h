@@ -92,7 +92,7 @@ struct rate_expected {
  *	it at which the pass began
  * @told, @told_last: the writer thread's: drops logged, and the last of them
  * @period: the writer thread's: of a PMC that samples at a rate
- * @last_period: that perf chose at its last sample, for threads that begin; READ_ONCE and
+ * @last_period: that perf told at its last sample, for threads that begin; READ_ONCE and
  *	WRITE_ONCE anywhere, also by the handler
  */
 struct pmc_cpu {

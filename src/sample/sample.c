@@ -467,10 +467,12 @@ static u64 clock_over(struct perf_event *event)
 /*
  * The events since the last overflow of an event that the kernel counts itself.  For these
  * perf tells the period that begins, not the one that is over: of a thread that ends soon
- * the last sample would stand for many more events than the thread had.  perf does not use
- * their prev_count; begin_anywhere() sets where it begins.
+ * the last sample would stand for many more events than the thread had.  What a thread has
+ * after its last sample is in no sample.  perf does not use their prev_count;
+ * begin_anywhere() sets where it begins.
  *
- * An overflow in an interrupt in between has taken all events: this one gets none.
+ * An overflow in an interrupt in between has taken all events, and so has an earlier one of
+ * the same event: this one has none, and stands for one.
  */
 static u64 events_over(struct perf_event *event)
 {
@@ -492,12 +494,13 @@ static u64 period_over(const struct hwpmc_pmc *pmc, struct perf_event *event,
 
 /*
  * The code of what the sample stands for, of a PMC that samples at a rate.  The next thread
- * on this CPU begins with the period that perf has chosen by now.
+ * on this CPU begins with the period that perf tells.  Not with the one that perf has just
+ * chosen: after the first samples of a thread that is far too long.
  */
 static u32 take_period(struct pmc_cpu *pc, struct perf_event *event,
 		       const struct perf_sample_data *data)
 {
-	WRITE_ONCE(pc->last_period, event->hw.sample_period);
+	WRITE_ONCE(pc->last_period, data->period);
 	return period_code(period_over(pc->pmc, event, data));
 }
 

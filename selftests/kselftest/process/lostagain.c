@@ -207,8 +207,8 @@ static pid_t fork_zombie(void)
 }
 
 /*
- * The process is killed while records of it are lost, and nobody waits for it: the log
- * does not have it again after its end.  Nor has it one that was created since.
+ * The process is killed while records of it are lost, and nobody waits for it: it does not
+ * live in the log after its end.  Nor does one that was created since.
  */
 TEST_F(lostagain, zombie)
 {

@@ -389,8 +389,8 @@ TEST_F(freq, short_threads)
 	sum_threads(&log, a.id, t.pid, &p);
 	TH_LOG("%" PRIu64 " samples of threads with %d events stand for %" PRIu64,
 	       p.samples, THREADS * THREAD_FAULTS, p.sum);
-	EXPECT_LE(THREADS * THREAD_FAULTS * 2 / 3, p.sum);
-	EXPECT_GE(THREADS * THREAD_FAULTS * 3 / 2, p.sum);
+	EXPECT_LE(THREADS * THREAD_FAULTS / 3, p.sum);
+	EXPECT_GE(THREADS * THREAD_FAULTS * 3, p.sum);
 }
 
 #define FEW_FAULTS	40
