@@ -82,11 +82,13 @@ static void refill_work(struct callback_head *head)
 /*
  * The fork was logged to a log that has ended since, or is about to, or just before
  * the hooks began to log: the next log has only the parent.  If the owner follows all
- * processes, it has the child, too, with mappings that the record would replace by
- * those that the parent has meanwhile.
+ * processes, or the child has become a target since, a dump has the child, too, with
+ * mappings that the record of the fork would replace by those that the parent has
+ * meanwhile.  But that dump may come later than the first sample, which needs a name.
+ * @made: the child has become a target just now
  */
 static void tell_again(const struct hwpmc_target *parent,
-		       const struct hwpmc_target *t)
+		       const struct hwpmc_target *t, bool made)
 {
 	struct pmclog_procfork f = {
 		.h.header = PMCLOG_HEADER(PMCLOG_T_PROCFORK, sizeof(f)),
@@ -101,10 +103,9 @@ static void tell_again(const struct hwpmc_target *parent,
 
 	strscpy(p.comm, current->comm, sizeof(p.comm));
 	preempt_disable();	/* an RCU read section: see follow_all() */
-	if (!READ_ONCE(t->owner->hooks.follow_all)) {
+	if (made && !READ_ONCE(t->owner->hooks.follow_all))
 		hwpmc_follow_record_now(t->owner, &f, sizeof(f), t->nr);
-		hwpmc_follow_record_now(t->owner, &p, PMCLOG_PROC_CREATE_LEN, t->nr);
-	}
+	hwpmc_follow_record_now(t->owner, &p, PMCLOG_PROC_CREATE_LEN, t->nr);
 	preempt_enable();
 }
 
@@ -175,9 +176,9 @@ static int follow_process(struct hwpmc_target *parent,
 		/* the records of the fork have these */
 		t->names_log = parent->names_log;
 		t->maps_log = dumped_meanwhile(parent, slot) ? 0 : parent->maps_log;
-		if (slot->telling != READ_ONCE(o->log.told.telling))
-			tell_again(parent, t);
 	}
+	if (slot->telling != READ_ONCE(o->log.told.telling))
+		tell_again(parent, t, made);
 	list_for_each_entry(link, &parent->links, node) {
 		if (!link_logs(link, HWPMC_F_DESCENDANTS) ||
 		    hwpmc_target_find_link(t, link->pmc))
@@ -239,32 +240,44 @@ static void fork_work(struct callback_head *head)
 	module_put(THIS_MODULE);
 }
 
+/**
+ * struct forked - a fork of the current task
+ * @child: does not run yet
+ * @list: the targets that the hook has found, and logs the fork for
+ */
+struct forked {
+	struct task_struct *child;
+	struct rhlist_head *list;
+};
+
 static bool leave_slot(struct target_thread *tt, struct fork_slot *slot,
-		       struct task_struct *child, bool process)
+		       const struct forked *f, bool process)
 {
 	struct hwpmc_target *t = tt->target;
 
 	slot->target = t;
 	slot->process = process;
-	slot->telling = READ_ONCE(t->owner->hooks.hooked) ?
+	/* a target that is newer than @list: the hook does not log the fork */
+	slot->telling = READ_ONCE(t->owner->hooks.hooked) &&
+			hwpmc_target_among_rcu(f->list, t->owner) == t ?
 			READ_ONCE(t->owner->log.told.telling) : 0;
 	slot->attaches = READ_ONCE(t->owner->log.told.attaches);
 	/* not zero: its thread holds a reference, and the refill holds the thread */
 	kref_get(&t->ref);
 	atomic_inc(&t->pending);
-	if (leave_work(child, &slot->work, fork_work))
+	if (leave_work(f->child, &slot->work, fork_work))
 		return true;
 	atomic_dec(&t->pending);
 	hwpmc_target_put(t);		/* not the last: the thread has one */
 	return false;
 }
 
-static bool take_slot(struct target_thread *tt, struct task_struct *child,
+static bool take_slot(struct target_thread *tt, const struct forked *f,
 		      bool process)
 {
 	struct fork_slot *slot = xchg(&tt->slot, NULL);
 
-	if (!slot || leave_slot(tt, slot, child, process))
+	if (!slot || leave_slot(tt, slot, f, process))
 		return slot;
 	xchg(&tt->slot, slot);
 	return false;
@@ -273,8 +286,8 @@ static bool take_slot(struct target_thread *tt, struct task_struct *child,
 static void fork_thread(struct target_thread *tt, void *arg)
 {
 	struct hwpmc_target *t = tt->target;
-	struct task_struct *child = arg;
-	bool process = !same_thread_group(child, current);
+	const struct forked *f = arg;
+	bool process = !same_thread_group(f->child, current);
 
 	if (process && !READ_ONCE(t->descend))
 		return;
@@ -285,7 +298,7 @@ static void fork_thread(struct target_thread *tt, void *arg)
 		if (!leave_work(current, &tt->refill, refill_work))
 			return;		/* the task forks no more */
 	}
-	if (!compat_leaves_works(child) && take_slot(tt, child, process))
+	if (!compat_leaves_works(f->child) && take_slot(tt, f, process))
 		return;
 	if (process)
 		atomic64_inc(&t->owner->noring.beyond_dump);
@@ -326,10 +339,12 @@ static void note_missed(struct rhlist_head *list, struct task_struct *child)
  */
 void hwpmc_follow_fork(struct task_struct *child, struct rhlist_head *list)
 {
+	struct forked f = { .child = child, .list = list };
+
 	/* a softirq may clear PF_MEMALLOC of the task it interrupts for a while */
 	if (data_race(child->flags | current->flags) & PF_KTHREAD)
 		return;
-	hwpmc_thread_for_each_rcu(current, fork_thread, child);
+	hwpmc_thread_for_each_rcu(current, fork_thread, &f);
 	note_missed(list, child);
 }
 
